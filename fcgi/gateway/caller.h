@@ -6,7 +6,7 @@
 #include "http/route.h"
 #include "oauth/own_token.h"
 
-/* The request and its token, from which another one is made. */
+/* The incoming request and its token, from which the gateway makes a request to the upstream. */
 struct gateway_bearer {
     struct request *req;
     const struct own_token *token;

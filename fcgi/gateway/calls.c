@@ -23,7 +23,7 @@ struct calls {
     struct host_file *memory;
     struct place *place; /* CALLS_MAX */
     struct place *own;   /* of this process, or NULL */
-    pid_t pid;           /* that took it: a child has none yet */
+    pid_t pid;           /* owner of the slot; a child process starts without one */
 };
 
 struct calls *
@@ -40,7 +40,7 @@ calls_new(TALLOC_CTX *mem)
     return calls;
 }
 
-/* Return the place of this process, taken if it has none yet; NULL: all are taken. */
+/* Return the slot of this process, and take one if it has none yet; NULL: all are taken. */
 static struct place *
 own_place(struct calls *calls)
 {

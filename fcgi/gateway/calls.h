@@ -17,7 +17,7 @@
 
 struct calls;
 
-/* Make the memory, before the workers are forked. NULL: there is none. */
+/* Make the memory, before the workers are forked. NULL: it cannot be made. */
 struct calls *calls_new(TALLOC_CTX *mem);
 
 /* Begin a call of this worker, and end it. The key names its session and its id. Nothing is done

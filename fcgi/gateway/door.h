@@ -15,7 +15,8 @@
 enum gateway_place {
     GATEWAY_PROXY, /* /gateway/{name}: resources of type REST and STATIC */
     GATEWAY_MCP,   /* /gateway/mcp, and /gateway/mcp/{name}: resources of any type */
-    GATEWAY_CHECK, /* /auth/check: requests to a web server in front of REST and STATIC ones */
+    GATEWAY_CHECK, /* /auth/check: questions about requests to a web server in front of REST and
+                      STATIC resources */
 };
 
 /* A request that came through the door. All of it lives on req->op.mem. */

@@ -168,8 +168,8 @@ decide_again(struct request *req, struct op *op, const struct gateway_access *ac
     return st;
 }
 
-/* The operation is one beside that of the request, so that nothing of the request changes. It
- * shares its memory: what is forgotten of the resource is still read. */
+/* Use an operation of its own, so that the request does not change. It shares the memory of the
+ * request, where the resource is still read after it was dropped from the cache. */
 enum az_status
 gateway_look_again(struct request *req, const struct gateway_access *access,
                    const struct managed_resource *was, const struct gateway_question *asked,

@@ -9,8 +9,8 @@
 enum az_status gateway_forbid(struct request *req, const json_t *reasons);
 
 /* Set the challenges of a failure: Bearer first, which the SDK of MCP clients reads, then DPoP
- * (gateway-admin.md 1.3). `error` is NULL for a request without a token; `scope` is left out if it
- * cannot stand in a header. */
+ * (gateway-admin.md 1.3). `error` is NULL for a request without a token; a `scope` that cannot be
+ * part of a header is left out. */
 void gateway_challenge(struct request *req, const struct gateway_access *access, const char *error,
                        const char *scope);
 

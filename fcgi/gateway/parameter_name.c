@@ -43,7 +43,7 @@ folded(char octet)
 bool
 parameter_name_is_same(const char *a, const char *b)
 {
-    char last = '\0'; /* PHP passes over what stands behind a closed bracket */
+    char last = '\0'; /* PHP ignores what follows a closed bracket */
     for (; *a != '\0' && folded(*a) == folded(*b); a++, b++)
         last = *a;
     if (*a != '\0' && *b != '\0')

@@ -30,8 +30,8 @@ is_listed(const char **names, const char *name)
 /* Octets of a name that are shown. */
 #define NAME_SHOWN_MAX 64
 
-/* Return a name as an error names it: it is the caller's, so what could end or hide a part of the
- * text is a question mark, and a long one is cut. "" without memory. */
+/* Return a name as an error shows it. The caller chose the name, so characters that could end or
+ * hide a part of the text become question marks, and a long name is cut. "" without memory. */
 static const char *
 name_shown(const struct collecting *it, const char *name)
 {

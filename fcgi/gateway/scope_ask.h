@@ -1,5 +1,5 @@
-/* The scopes that clients of the gateway are told to ask for before they have a token: in the
- * challenge of a 401, and as scopes_supported (gateway-admin.md 1.4). */
+/* The scopes that a client without a token is asked to request: in the challenge of a 401, and as
+ * scopes_supported (gateway-admin.md 1.4). */
 #ifndef AZ_GATEWAY_SCOPE_ASK_H
 #define AZ_GATEWAY_SCOPE_ASK_H
 
@@ -9,8 +9,8 @@
  * asked for when they are needed. */
 #define SCOPE_ASK_MAX 4096
 
-/* Return the scopes of a resource alone, on mem: its default scope or GATEWAY_BASE_SCOPE; with
- * `all`, after it, those of what it serves at this place. NULL: out of memory. */
+/* Return the scopes of a resource alone, on mem: its default scope or GATEWAY_BASE_SCOPE, followed,
+ * with `all`, by the scopes of what it serves at this endpoint. NULL: out of memory. */
 json_t *scope_ask_resource(TALLOC_CTX *mem, const struct managed_resource *resource,
                            enum gateway_place place, bool all);
 

@@ -243,8 +243,8 @@ judge_token(struct check *it)
 
 /* ---- the decision */
 
-/* Choose the route, and collect what policy sees of path and query. A request that has none is
- * 403: web servers pass back 401 and 403 alone. */
+/* Choose the route, and collect what policy sees of path and query. A request without a route is
+ * 403, because web servers pass back 401 and 403 only. */
 static enum az_status
 choose_route(struct check *it, json_t **ret_arguments)
 {

@@ -37,7 +37,7 @@ is_port(const char *text)
     return *text >= '1' && *text <= '9' && strlen(text) <= 5 && consists_of(text, DIGITS);
 }
 
-/* Return scheme and host in one spelling, on mem; NULL: it is none, or no memory. */
+/* Return scheme and host in one spelling, on mem; NULL: malformed, or no memory. */
 static const char *
 read_origin(TALLOC_CTX *mem, const char *proto, const char *host)
 {

@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "managed/managed.h"
 
-/* Octets of a method (RFC 9110 9.1): those of managed resources have at most seven. */
+/* Octets of a method (RFC 9110 9.1); the methods of managed resources have at most seven. */
 #define FORWARDED_METHOD_MAX 20
 /* Octets of a request target, as the gateway itself takes them. */
 #define FORWARDED_URI_MAX 8000
@@ -28,9 +28,9 @@ struct forwarded_fields {
 struct forwarded {
     const char *method;
     const char *origin; /* https://shop.example, in lower case, without the scheme's own port */
-    const char *raw;    /* path as it was sent, but for raw characters (base/raw_uri.h) */
+    const char *raw;    /* path as it was sent, except for raw characters (base/raw_uri.h) */
     const char *path;   /* encodings of unreserved characters decoded (RFC 3986 6.2.2.2) */
-    const char *query;  /* the same; "" if there is none */
+    const char *query;  /* likewise; "" without a query */
 };
 
 /*
@@ -43,7 +43,7 @@ struct forwarded {
 enum az_status forwarded_read(TALLOC_CTX *mem, const struct forwarded_fields *fields,
                               struct forwarded *ret, const char **ret_why);
 
-/* A public address of a resource, and what stands behind it in a request. */
+/* A public address of a resource, and the rest of the path behind it in a request. */
 struct forwarded_match {
     const struct managed_resource *resource; /* NULL if no resource has the address */
     const char *url;                         /* of publicUrls */

@@ -14,9 +14,9 @@ enum az_status identity_respond(struct request *req, const struct gateway_access
                                 const struct managed_route *route, const char *jwt);
 
 /*
- * Return a value as it stands in a field: octets outside 0x21 to 0x7e, and `%`, as %XX; spaces stay
- * with `spaces`; a lone `-` as %2D, because `-` stands for an absent value (NULL). On mem; NULL: it
- * has more than `max` octets, or no memory.
+ * Return a value in the form of a header field: octets outside 0x21 to 0x7e, and `%`, as %XX;
+ * spaces stay with `spaces`; a lone `-` as %2D, because `-` means an absent value (NULL). On mem;
+ * NULL: it has more than `max` octets, or no memory.
  */
 const char *identity_value(TALLOC_CTX *mem, const char *text, bool spaces, size_t max);
 

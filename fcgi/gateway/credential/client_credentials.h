@@ -1,5 +1,5 @@
-/* Access tokens that the gateway gets at the authorization server of an upstream, and those of the
- * service itself: client_credentials (RFC 6749 4.4), fetched once for all workers. */
+/* Access tokens that the gateway gets at an upstream's authorization server, and tokens that the
+ * service issues to itself: client_credentials (RFC 6749 4.4), fetched once for all workers. */
 #ifndef AZ_GATEWAY_CREDENTIAL_CLIENT_CREDENTIALS_H
 #define AZ_GATEWAY_CREDENTIAL_CLIENT_CREDENTIALS_H
 
@@ -32,9 +32,9 @@ struct gateway_grant {
 enum az_status gateway_ask_token(struct op *op, const struct upstream_wish *wish,
                                  struct gateway_grant *grant, struct upstream_token *ret);
 
-/* An upstream_credential_fn. The token is kept in the database until a minute before it expires. A
- * token that the upstream refused is replaced by one that another worker has stored meanwhile, or
- * by a new one. AZ_UPSTREAM_AUTH: the token endpoint refuses this service. */
+/* An upstream_credential_fn. The token is kept in the database until a minute before it expires. If
+ * the upstream refused the token, a newer one that another worker has stored replaces it, or a new
+ * one is fetched. AZ_UPSTREAM_AUTH: the token endpoint refuses this service. */
 enum az_status gateway_client_credentials(struct op *op, const struct upstream_wish *wish,
                                           struct upstream_credential *ret);
 

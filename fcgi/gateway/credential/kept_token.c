@@ -26,7 +26,7 @@ fill_token(struct op *op, const struct managed_auth *auth, const char *token,
     return ret->value != NULL ? AZ_OK : op_no_memory(op);
 }
 
-/* Read the stored token that may be used. *ret_found is false if there is none. */
+/* Read the stored token if it may be used; otherwise *ret_found is false. */
 static enum az_status
 find_token(struct op *op, const struct upstream_wish *wish, const unsigned char *owner,
            struct upstream_credential *ret, bool *ret_found)

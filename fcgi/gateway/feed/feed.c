@@ -87,8 +87,8 @@ feed_settle(struct feed *feed)
 
 /* ---- the URIs */
 
-/* Note that the server tells of a URI from now on. If it did before, something may have changed
- * meanwhile. */
+/* Note that the server sends changes of a URI from now on. If it did before, a change may have been
+ * missed in between. */
 static void
 note_heard(struct fed *fed)
 {
@@ -106,7 +106,8 @@ find_fed(struct feed *feed, int64_t id)
     return NULL;
 }
 
-/* Note which URIs are wanted. One that finds no room waits until another one is gone. */
+/* Note which URIs are wanted. A URI for which there is no room waits until another one is
+ * dropped. */
 static void
 note_wanted(struct feed *feed, const struct feed_uri *uri, size_t count)
 {
@@ -194,7 +195,7 @@ keep_way(struct feed *feed, const struct peer_way *way)
     return feed->way_mem != NULL && (way->session == NULL || feed->way.session != NULL);
 }
 
-/* Open the stream; to a modern server another one, before the last one is closed. */
+/* Open the stream. A modern server gets a second stream before the previous one is closed. */
 static enum az_status
 open_feed(struct op *op, struct feed *feed, struct peer_request *request)
 {
@@ -239,7 +240,7 @@ ask_about(struct op *op, struct peer_request *request, const char *method, const
     return st;
 }
 
-/* Find out if the session is the one of the stream: peer_ask() makes another one after a 404. */
+/* True if the stream belongs to the current session: peer_ask() opens a new session after a 404. */
 static bool
 is_in_session(struct op *op, const struct feed *feed, const struct peer_request *request)
 {
@@ -297,8 +298,7 @@ wants_any(const struct feed *feed)
     return false;
 }
 
-/* Do what is due. A stream that tells of nothing ends, but for an older server only after its
- * subscriptions. */
+/* Do what is due. A stream without URIs ends; with an older server its subscriptions end first. */
 static enum az_status
 take_turn(struct op *op, struct feed *feed, const struct managed_resource *resource)
 {

@@ -13,8 +13,8 @@
 #define FEED_AGAIN_MAX_MS 300000
 /* A stream that went on for so many milliseconds was a good one. */
 #define FEED_GOOD_MS 60000
-/* Seconds for an answer of a server to one of the requests of a turn: meanwhile nothing is told of
- * the others. */
+/* Seconds for the answer to one request of a turn. Until then no changes of other URIs are
+ * received. */
 #define FEED_ANSWER_SECONDS 5
 /* Subscriptions of an older server that are begun in one turn, and milliseconds after which none is
  * begun: others have their turn too. */
@@ -32,15 +32,15 @@ int64_t feed_resource(const struct feed *feed);
 /* True if it has no URI of which it hears or should hear. */
 bool feed_is_idle(const struct feed *feed);
 
-/* Hear of these URIs and no others; `resource` is that of the feed, as it is now. What fails is
- * logged, and tried again later. */
+/* Subscribe to these URIs and no others; `resource` is the current row of the feed's resource.
+ * Failures are logged, and tried again later. */
 void feed_tend(struct op *op, struct feed *feed, const struct managed_resource *resource,
                const struct feed_uri *uri, size_t count);
 
 /* Collect the rows of URIs that changed, at most `room`. */
 size_t feed_changed(const struct feed *feed, int64_t *ret, size_t room);
 
-/* Forget that they did: it is told. */
+/* Forget these changes, because they have been passed on. */
 void feed_settle(struct feed *feed);
 
 #endif

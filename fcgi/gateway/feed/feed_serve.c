@@ -52,7 +52,7 @@ find_resource(const struct managed_resources *all, int64_t id)
     return NULL;
 }
 
-/* Return the feed of a resource, made if there is none; NULL: there is no room. */
+/* Return the feed of a resource, and make it if necessary; NULL: there is no room. */
 static struct feed *
 find_feed(struct feeder *feeder, int64_t resource)
 {

@@ -95,8 +95,8 @@ find_link(struct request *req, struct link_visit *visit)
     return st == AZ_OK ? check_address(req, visit) : st;
 }
 
-/* Check the issuer of the answer (RFC 9207 2.4): with it a code of one server is never sent to
- * another. An issuer that cannot be compared may be that of another server. */
+/* Check the issuer of the answer (RFC 9207 2.4), so that a code of one server is never sent to
+ * another. An issuer that cannot be compared may belong to another server. */
 static enum az_status
 check_issuer(struct request *req, const struct link_visit *visit,
              const struct link_provider *provider)

@@ -126,7 +126,7 @@ check_resource(struct op *op, const char *url, const json_t *document)
                        1);
 }
 
-/* Get a document, or NULL if this address has none and the next address may be tried. */
+/* Get a document; NULL: this address has no document, and the next address may be tried. */
 static enum az_status
 get_if_there(struct op *op, const char *url, int64_t not_before, document_check_fn *check,
              const json_t **ret)
@@ -168,8 +168,8 @@ link_metadata_get(struct op *op, const char *issuer, const json_t **ret)
     return st;
 }
 
-/* The address comes from the upstream itself, so the document may stand anywhere; its resource must
- * cover the upstream (below). */
+/* The upstream itself named the address, so the document may be anywhere; its resource must cover
+ * the upstream (below). */
 static enum az_status
 check_named_resource(struct op *op, const char *url, const json_t *document)
 {

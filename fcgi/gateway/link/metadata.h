@@ -22,8 +22,8 @@ enum link_well_known {
 const char *link_well_known_url(TALLOC_CTX *mem, const char *address, const char *name,
                                 enum link_well_known where);
 
-/* True if a resource identifier covers an address: it has the same origin, and its path is that of
- * the address or one above it. */
+/* True if a resource identifier covers an address: the origins are the same, and the path of the
+ * identifier is the path of the address or a parent of it. */
 bool link_resource_covers(TALLOC_CTX *mem, const char *identifier, const char *address);
 
 /*

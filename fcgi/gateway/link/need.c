@@ -15,7 +15,7 @@
 
 _Static_assert(LINK_JTI_OCTETS == LINK_REQUEST_JTI_OCTETS, "one id");
 
-/* Get the keys of states: those of the secret and of the previous one; without a secret, one of
+/* Get the keys of states: from the secret and the previous secret; without a secret, from
  * SVC_CREDENTIAL_KEY. */
 static enum az_status
 link_get_keys(struct op *op, struct link_keys *ret)

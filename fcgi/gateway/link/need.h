@@ -32,7 +32,7 @@ enum az_status link_need(struct op *op, const struct link_wanted *wanted, bool *
  * No trip to the database. */
 enum az_status link_read(struct op *op, const char *text, struct link_state *ret);
 
-/* Count an event of links: svc_link_total. `result` is one of the values of that metric. */
+/* Count an event of links: svc_link_total. `result` is a value of the metric's label. */
 void link_count(struct op *op, const struct managed_resource *resource, const char *result);
 
 /* Longest return_to, in octets. */

@@ -19,7 +19,7 @@
 #include "oidc/own_page.h"
 #include "oidc/session.h"
 
-/* Parameters of ours in an authorization request. */
+/* Parameters that the service itself adds to an authorization request. */
 #define OWN_PARAMS 8
 
 static const char *const link_decisions[] = {"connect", "cancel", "save", NULL};

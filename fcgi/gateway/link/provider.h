@@ -40,7 +40,8 @@ enum az_status link_provider_get(struct op *op, const struct managed_resource *r
 
 /*
  * Fill *ret, an array, if it is empty and the upstream is found by its metadata: with the scopes of
- * its challenge, else those of scopes_supported (MCP, authorization, "Scope Selection Strategy").
+ * the upstream's challenge, else with scopes_supported (MCP, authorization, "Scope Selection
+ * Strategy").
  */
 enum az_status link_provider_scopes(struct op *op, const struct managed_resource *resource,
                                     const struct link_provider *provider, json_t **ret);

@@ -66,7 +66,7 @@ read_connection(struct refresh *refresh)
                            refresh->wish->resource->name, refresh->connection);
 }
 
-/* Store the new tokens, unless the connection was replaced meanwhile: then that one is used. If the
+/* Store the new tokens. If the connection was replaced in the meantime, use the replacement. If the
  * answer has no refresh token, the old one stays valid (RFC 6749 6). */
 static enum az_status
 store_tokens(struct refresh *refresh, const struct client_tokens *tokens)

@@ -33,8 +33,8 @@ client_metadata(struct op *op, const char *callback, const char *auth_method)
         cfg->pages_name != NULL ? cfg->pages_name : uri_place(op->mem, cfg->oidc_issuer);
     if (callback == NULL)
         return NULL;
-    /* OpenID Connect Registration 2: https is for clients of type web; a loopback address on http
-     * is one of a native client. MCP wants the member always. */
+    /* OpenID Connect Registration 2: clients of type web need https; a loopback address with http
+     * means a native client. MCP requires the member in every case. */
     const char *type = strncmp(callback, "https:", 6) == 0 ? "web" : "native";
     return jsonx_own(op->mem, json_pack("{s:s*,s:s,s:s,s:[s],s:[s,s],s:[s],s:s}", "client_name",
                                         name, "client_uri", cfg->oidc_issuer, "application_type",

@@ -8,7 +8,7 @@
 #include "gateway/link/provider.h"
 #include "http/request.h"
 
-/* Longest answer of a registration endpoint, in octets. Real ones have 1 kB. */
+/* Longest answer of a registration endpoint, in octets. Usual answers have 1 kB. */
 #define LINK_REGISTRATION_MAX 65536
 /* Longest client_id and client_secret that a server may give us, in octets. */
 #define LINK_CLIENT_ID_MAX 2048

@@ -17,7 +17,7 @@
 /* Longest answer of the request that tries a secret, in octets; it is not read. */
 #define TRIAL_MAX 1048576
 
-/* True if a secret can stand in a header; other characters could begin a new one. */
+/* True if a secret can be part of a header; other characters could begin a new header. */
 static bool
 link_is_plain(const char *secret)
 {

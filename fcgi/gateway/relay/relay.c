@@ -83,7 +83,7 @@ relay_line_receiver(const struct relay_line *line)
     return post_receiver(line->post);
 }
 
-/* Wait for the relay's answer; 0: there is none. */
+/* Wait for the relay's answer; 0: no answer. */
 static char
 await_answer(int reply)
 {

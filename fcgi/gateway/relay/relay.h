@@ -31,7 +31,7 @@ enum relay_text {
     RELAY_EVENT_TOOLS,
     RELAY_EVENT_PROMPTS,
     RELAY_EVENT_RESOURCES,
-    RELAY_EVENTS_UPDATED, /* those of its URIs, one behind the other */
+    RELAY_EVENTS_UPDATED, /* the events of its URIs, one after the other */
     RELAY_REVISION,       /* of the policy that was asked about its URIs */
     RELAY_LAST,           /* the events that end the stream */
     RELAY_REQUEST_ID,
@@ -63,7 +63,7 @@ struct relay_hold {
     size_t uris;                          /* that the stream is about */
     int64_t watched[RELAY_URIS_MAX];      /* row of the managed resource of each */
     struct feed_mark fed[RELAY_URIS_MAX]; /* of those at upstreams, which a feeder hears of */
-    const char *text[RELAY_TEXTS];        /* never NULL; that of a topic without its bit is "" */
+    const char *text[RELAY_TEXTS];        /* never NULL; "" for a topic whose bit is not set */
 };
 
 /* Octets of a message to the relay: the texts repeat an id of JSON_RPC_ID_MAX octets, with escapes

@@ -24,7 +24,7 @@ find_served(const struct served *served, int64_t id)
     return NULL;
 }
 
-/* Return the topics in which a resource differs; NULL: it is not served. */
+/* Return the topics in which a resource has changed; NULL: the resource is no longer served. */
 static unsigned
 changed_topics(const struct served_resource *before, const struct served_resource *now)
 {
@@ -72,7 +72,7 @@ is_moved(const struct relay_stream *stream, size_t i, const struct served *befor
     return changed_topics(find_served(before, id), find_served(now, id)) != 0;
 }
 
-/* Note which URIs of a stream have a resource of ours that changed. */
+/* Note which URIs of a stream belong to resources of this service that changed. */
 static void
 note_uris(struct relay_stream *stream, const struct served *before, const struct served *now)
 {

@@ -11,9 +11,9 @@
  * time of a look, within the 15 s that gateway-admin.md 1.9 allows. */
 #define RELAY_LOOK_SECONDS 5
 
-/* Milliseconds over which streams with URIs end when another policy decides, or the resource of a
- * URI at an upstream is another one: their clients come again, and are decided anew, but not all at
- * once. */
+/* Milliseconds over which streams with URIs end after another policy has become active, or the
+ * resource of a URI at an upstream has changed. Their clients open new streams, which are decided
+ * anew, but not all at once. */
 #define RELAY_SPREAD_MS 30000
 
 /* Looks in a row that may fail before all streams end: nothing is known of their tokens by then. */
@@ -25,9 +25,9 @@ struct relay_sight {
     struct served served;
 };
 
-/* Look at what is served, and note in each stream that has begun what it is to be told of the
- * changes since the last look, which ones are over, as their resource is gone, and when those with
- * URIs end, as another policy decides. */
+/* Read what is served now, and note in each stream that has begun: which changes since the last
+ * time are to be sent; that it is over, because its resource is gone; and when a stream with URIs
+ * ends, because another policy decides. */
 enum az_status relay_look_served(struct op *op, struct relay_sight *sight,
                                  struct relay_stream *const *stream, size_t count, int64_t now_ms);
 

@@ -1,5 +1,5 @@
 /* The messages between workers and relay. Both are processes of one program on one host, so numbers
- * are sent as they stand in memory. */
+ * are sent in the byte order of the host. */
 #ifndef AZ_GATEWAY_RELAY_RELAY_MESSAGE_H
 #define AZ_GATEWAY_RELAY_RELAY_MESSAGE_H
 
@@ -16,11 +16,12 @@
 #define RELAY_NO_DATABASE 'd'
 #define RELAY_GO 'g'
 
-/* Write a stream to `room` of RELAY_MESSAGE_MAX octets. Return the octets, 0: it has too many. */
+/* Write a stream to `room` of RELAY_MESSAGE_MAX octets. Return the number of octets; 0: too
+ * many. */
 size_t relay_message_write(const struct relay_hold *hold, char *room);
 
-/* Read a stream from a message of `length` octets, into which its texts point. False: it is none.
- */
+/* Read a stream from a message of `length` octets, into which its texts point. False: the message
+ * is malformed. */
 bool relay_message_read(const char *message, size_t length, struct relay_hold *ret);
 
 /* Descriptors of a message: the connection to the web server, and the reply to the worker. */

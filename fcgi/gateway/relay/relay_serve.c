@@ -204,8 +204,8 @@ find_room(struct relay *relay, const struct relay_hold *hold)
     return count_room(relay, hold);
 }
 
-/* Take a stream, or say why not. The first one has what is served looked at, so that each change
- * from now on is told. */
+/* Take a stream, or say why not. Before the first stream, read what is served, so that later
+ * changes are noticed. */
 static void
 take_stream(struct relay *relay)
 {

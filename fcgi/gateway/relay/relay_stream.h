@@ -16,7 +16,7 @@ struct relay_stream {
     const char *ended;      /* why it is over, for the audit row; NULL: it goes on */
     int64_t began_ms, written_ms, sent_ms; /* monotonic */
     unsigned due;                          /* topics whose events are to be sent */
-    uint64_t due_uris;                     /* the same of its URIs, as bits */
+    uint64_t due_uris;                     /* URIs whose events are to be sent, as bits */
     int64_t ends_ms;      /* when it ends, because its URIs must be decided anew; 0: it goes on */
     const char *ends_why; /* of that end */
     char *unsent;         /* octets that the socket did not take */

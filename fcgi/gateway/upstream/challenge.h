@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <talloc.h>
 
-/* Longest challenge that is read, in octets; real ones are under 1 kB. */
+/* Longest challenge that is read, in octets; usual ones are under 1 kB. */
 #define UPSTREAM_CHALLENGE_MAX 4096
 
 /* Return the value of a parameter of the first Bearer or DPoP challenge in a header value,
@@ -21,8 +21,9 @@ const char *upstream_challenge_param(TALLOC_CTX *mem, const char *value, const c
  * on mem: an upstream chose them, and pages show them. The result is NULL if out of memory. */
 json_t *upstream_scopes_clean(TALLOC_CTX *mem, const json_t *scopes);
 
-/* Return the scopes that a challenge with error="insufficient_scope" asks for, as a clean array on
- * mem, which is empty if it names none; NULL: it has another error, or there is no memory. */
+/* Return the scopes that a challenge with error="insufficient_scope" asks for, as an array without
+ * duplicates on mem, empty if the challenge names no scopes; NULL: it has another error, or there
+ * is no memory. */
 json_t *upstream_challenge_scopes(TALLOC_CTX *mem, const char *value);
 
 #endif

@@ -19,10 +19,11 @@ struct token_text;
 
 /* The person and the client for whom a request is made. */
 struct upstream_caller {
-    const char *person;    /* sub of the token, whoever its issuer is: what is kept of one is not
-                              used for another; or NULL */
-    const char *subject;   /* the same if a provider of ours has the person, or NULL */
-    const char *idp;       /* provider of the subject, or NULL */
+    const char *person; /* sub of the token, whoever its issuer is: what is kept of one is not
+                           used for another; or NULL */
+    const char
+        *subject;    /* the same if the person belongs to one of our identity providers, or NULL */
+    const char *idp; /* provider of the subject, or NULL */
     const char *client_id; /* of the token */
     const json_t *act;     /* who acts for the person (RFC 8693 4.1), or NULL */
     const char *flow_id;   /* UUID that ties the audit rows together, or NULL */
@@ -52,7 +53,7 @@ struct upstream_credential {
     char *value; /* whole value, with its scheme; secret; or NULL if no credential is needed */
     bool caller_bound; /* if the upstream refuses it, the caller must link again; else it is the
                           service's own, and the operator must act */
-    bool renewable;    /* another one can be got if the upstream refuses this one */
+    bool renewable;    /* a new credential can be got if the upstream refuses this one */
     bool personal; /* also set with a failure: the credential is for one caller, so its refusal does
                       not make the resource fail for others */
     struct upstream_link link; /* set with AZ_LINK_REQUIRED */
@@ -63,8 +64,8 @@ struct upstream_wish {
     const struct managed_resource *resource;
     const struct managed_secrets *secrets;
     const struct upstream_caller *caller; /* NULL: the service itself asks */
-    /* The value that the upstream has just refused: get another one, or fail with AZ_LINK_REQUIRED
-     * or AZ_UPSTREAM_AUTH. NULL at the first request. */
+    /* The value that the upstream has just refused: get a new one, or fail with AZ_LINK_REQUIRED or
+     * AZ_UPSTREAM_AUTH. NULL at the first request. */
     const char *refused;
     const json_t *challenge; /* scopes that the upstream asked for with its refusal (RFC 6750 3.1,
                                 insufficient_scope), an array; or NULL */

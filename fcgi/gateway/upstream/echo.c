@@ -71,9 +71,9 @@ add_text(TALLOC_CTX *mem, struct echo *echo, const char *text, size_t length)
 }
 
 /*
- * Add the base64 of the text as it stands within a longer text, after a number of octets modulo 3:
- * the characters that depend on the text alone (RFC 4648 section 4), and those of base64url
- * (section 5) if they differ.
+ * Add the base64 of the text within a longer text, where the number of preceding octets is known
+ * modulo 3: the characters that depend on the text alone (RFC 4648 section 4), and their base64url
+ * (section 5) if it differs.
  */
 static bool
 add_base64(TALLOC_CTX *mem, struct echo *echo, const char *text, size_t behind)
@@ -134,7 +134,7 @@ echo_make(TALLOC_CTX *mem, const char *value, const char *plain, struct echo **r
 
 /* The result of a look at one place of the answer. */
 struct found {
-    size_t length; /* octets of the answer that are the text; 0: it is not there */
+    size_t length; /* octets of the answer that match the text; 0: no match */
     bool begun;    /* what was read of the answer so far ends within the text */
     size_t known;  /* octets of the text that are there then */
     int64_t steps; /* what that took */
@@ -177,8 +177,8 @@ take_reading(struct readings *readings)
     return reading;
 }
 
-/* Compare a text with what stands at a place, octet by octet: each is itself, or one of its
- * escapes. An octet that begins escapes may be read in several ways. */
+/* Compare a text with the octets at a position: each octet of the text matches itself or one of its
+ * escapes. An octet that begins an escape can be read in several ways. */
 static struct found
 compare(const char *wanted, size_t length, const char *at, size_t left)
 {
@@ -207,7 +207,7 @@ compare(const char *wanted, size_t length, const char *at, size_t left)
     return found;
 }
 
-/* True if the first octet of a text may stand here. */
+/* True if the first octet of a text may be at this position. */
 static bool
 may_begin(const struct echo *echo, const char *at, size_t left)
 {

@@ -17,7 +17,7 @@
 
 #include "gateway/upstream/upstream_call.h"
 
-/* Shortest text that is searched for, in octets. Shorter ones would be found by chance, and
+/* Shortest text that is searched for, in octets. A shorter one would be found by chance, and
  * changing an answer by chance is worse than showing a password of a few letters. */
 #define ECHO_MIN 16
 /* Texts that are searched for: two, each itself and as base64 and base64url at three offsets. */
@@ -37,7 +37,7 @@
 /* Readings of an answer that are followed at once. A text has several if it has octets that begin
  * escapes, such as backslashes, itself. */
 #define ECHO_READINGS 16
-/* Longest piece that echo_feed() works on at once, in octets; longer ones are cut. */
+/* Longest piece that echo_feed() works on at once, in octets; longer pieces are cut. */
 #define ECHO_PIECE 16384
 
 /* The texts of one credential, and the octets that could be the beginning of one. */

@@ -24,15 +24,15 @@ escape_begins(char c)
 
 /* Escapes of escapes that are read: JSON or an address within JSON. Each makes reading dearer. */
 #define ESCAPE_LAYERS 2
-/* Longest escape that is read, in octets. Longer ones have zeros in front that no encoder writes;
- * what is held back of a stream depends on it. */
+/* Longest escape that is read, in octets. Only leading zeros that no encoder writes would make one
+ * longer. It limits how much of a stream is held back. */
 #define ESCAPE_MAX 32
 
 /* One octet or character of an answer, with its escapes undone. */
 struct escape_unit {
     uint32_t value; /* an octet, or a code point */
     size_t length;  /* octets that it takes; 0: the text ends within it */
-    bool octet;     /* the value is that of an octet, not of a code point */
+    bool octet;     /* the value is an octet, not a code point */
 };
 
 /* Return the octets that may stand behind one that an escape begins with, if they are not escaped

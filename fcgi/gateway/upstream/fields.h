@@ -10,7 +10,8 @@
 
 struct request;
 
-/* Header fields of one request: the passed ones, those of resource, route and policy, and ours. */
+/* Header fields of one request: passed from the caller, of resource, route and policy, and of the
+ * gateway. */
 #define UPSTREAM_REQUEST_FIELDS_MAX 96
 
 /* A list in which a later field replaces an earlier one of the same name. */

@@ -13,8 +13,8 @@
 
 #include "gateway/upstream/upstream_call.h"
 
-/* Longest head of one exchange, in octets, with interim answers and trailers. Real ones are under 8
- * kB; without a limit an upstream could send header lines forever. */
+/* Longest head of one exchange, in octets, with interim answers and trailers. Usual ones are under
+ * 8 kB; without a limit an upstream could send header lines forever. */
 #define UPSTREAM_HEAD_MAX 32768
 
 /* A head while it is read. Start with all zero but mem. */

@@ -14,12 +14,13 @@
 /* Time between two tries of a worker that waits, in milliseconds. */
 #define ROOM_LOOK_MS 2
 
-/* After a refusal, requests within this time are refused without a wait, in milliseconds: otherwise
- * those of a greedy client would hold the workers that others need, waiting. */
+/* Milliseconds after a refusal in which requests are refused without a wait: otherwise the waiting
+ * requests of a greedy client would hold the workers that others need. */
 #define ROOM_FULL_MS 1000
 
-/* Slots of the pool's file: the places, those of workers that wait for people, and far behind them
- * those of each client, person and resource, at a keyed hash of its name. */
+/* Slots of the pool's file: first the slots of the workers that wait for upstreams, then of the
+ * workers that wait for people, and far behind them the slots of each client, person and resource,
+ * at a keyed hash of its name. */
 #define PLACES_AT 0
 #define LINGER_AT (1LL << 19)
 #define SHARES_AT (1LL << 20)

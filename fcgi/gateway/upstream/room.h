@@ -24,7 +24,7 @@ int upstream_room(int workers);
  * one, so that a caller with slow requests never stops the calls of all others. */
 int upstream_room_share(int workers);
 
-/* True if this process may wait for a person: it is one of a pool of at least three. */
+/* True if this process may wait for a person: its pool has at least three workers. */
 bool upstream_room_may_hold(const struct az *az);
 
 /*

@@ -50,8 +50,8 @@ connections(struct az *az)
 
 /* ---- running */
 
-/* Note which transfers are done: also those that run beside another one (upstream_sink.between,
- * upstream_attend). */
+/* Note which transfers are done, including transfers that run beside another one
+ * (upstream_sink.between, upstream_attend). */
 static void
 take_messages(CURLM *multi)
 {
@@ -134,7 +134,7 @@ transfer_run(struct upstream_transfer *transfer)
 
 /* ---- the outcome */
 
-/* True if no connection was made. A time-out of libcurl is always that of the connection. */
+/* True if no connection was made. libcurl's time-out is always the time-out of connecting. */
 static bool
 is_dial_failure(CURLcode outcome)
 {

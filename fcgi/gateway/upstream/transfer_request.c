@@ -279,7 +279,7 @@ set_method(struct upstream_transfer *transfer)
                && SET(transfer, CURLOPT_READDATA, transfer)
                && SET(transfer, CURLOPT_SEEKFUNCTION, rewind_body)
                && SET(transfer, CURLOPT_SEEKDATA, transfer);
-    /* RFC 9110 8.6: a method that expects a body says that there is none. */
+    /* RFC 9110 8.6: say that there is no body if the method expects one. */
     return strcmp(plan->method, "POST") != 0 && strcmp(plan->method, "PUT") != 0
                    && strcmp(plan->method, "PATCH") != 0
                ? true

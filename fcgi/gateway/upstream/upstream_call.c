@@ -46,8 +46,8 @@ list_headers(struct upstream_field_list *list, const struct managed_headers *hea
         upstream_field_set(list, headers->item[i].name, headers->item[i].value);
 }
 
-/* On a preserveHost route the upstream makes links with the host name of this service. It is that
- * of the issuer: the Host of a caller could poison a cache of the upstream. */
+/* On a preserveHost route the upstream makes links with the host name of this service. Use the
+ * issuer's host: the Host of a caller could poison a cache of the upstream. */
 static const char *
 own_host(const struct op *op)
 {
@@ -56,7 +56,7 @@ own_host(const struct op *op)
                              : NULL;
 }
 
-/* Collect the header fields; later ones win: the caller's, those of resource and route, ours,
+/* Collect the header fields; later ones win: the caller's, then resource and route, the gateway's,
  * policy's, the credential. */
 static enum az_status
 collect_fields(struct sending *sending)
@@ -104,8 +104,8 @@ build_target(struct sending *sending)
                : st;
 }
 
-/* Look for the credential in the answer. A parameter may come back as it stands in the address, and
- * Basic as the password that it has. */
+/* Look for the credential in the answer. A parameter may come back as the address has it, and Basic
+ * as the password alone. */
 static enum az_status
 watch_credential(struct sending *sending)
 {
@@ -206,7 +206,7 @@ challenged_scopes(const struct sending *sending, const struct upstream_answer *a
     return upstream_challenge_scopes(sending->op->mem, answer->challenge);
 }
 
-/* Get the credential, or another one in place of `refused`. */
+/* Get the credential, or a new one to replace `refused`. */
 static enum az_status
 get_credential(struct sending *sending, const char *refused, const json_t *challenge)
 {

@@ -49,12 +49,12 @@ struct upstream_body {
 /* A request. The caller owns everything and keeps it until the transfer is done. */
 struct upstream_call {
     const struct managed_resource *resource; /* upstreamUrl, upstreamAuth, requestHeaders */
-    const struct managed_secrets *secrets;   /* of its upstreamAuth, or NULL if it has none */
+    const struct managed_secrets *secrets;   /* from its upstreamAuth, or NULL */
     upstream_credential_fn *credential;      /* gets its credential (gateway/credential/types.h) */
     const struct managed_route *route;       /* its requestHeaders, retry, timeoutMs, or NULL */
-    const struct upstream_caller *caller; /* who calls (credential.h); NULL stands for the service
-                                             itself, which has no caller-bound credential */
-    const char *method;                   /* GET, POST, ... */
+    const struct upstream_caller *caller;    /* who calls (credential.h); NULL: the service itself,
+                                                which has no caller-bound credential */
+    const char *method;                      /* GET, POST, ... */
     const char *path; /* raw, added to the path of upstreamUrl (managed/choose.h); may be empty */
     const char
         *query; /* raw, without "?"; may be empty; the route's query.allow is applied to it */

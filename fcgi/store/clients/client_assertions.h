@@ -8,8 +8,8 @@
 
 #include "base/op.h"
 
-/* An assertion is remembered this much longer than any host accepts it, in seconds. The clock of
- * the database decides when it is forgotten, and those of hosts may be behind it. */
+/* Seconds for which an assertion is remembered after the last host has ceased to accept it. The
+ * clock of the database decides when it is forgotten, and the clocks of hosts may be behind. */
 #define CLIENT_ASSERTION_MARGIN 300
 
 /* Use the assertion of a client with this jti, which is refused from `until` on and was not

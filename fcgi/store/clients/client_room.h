@@ -16,8 +16,8 @@
     "The maximum number of self-registered clients is reached; ask the operator of this service, " \
     "or try again later"
 
-/* Age below which a client is not removed for another one. The share of one address counts the
- * clients below it. */
+/* Age below which a client is not removed to make room. Younger clients count towards the share of
+ * their address. */
 #define CLIENT_YOUNG "now() - interval '1 hour'"
 
 /* The part of the room that the young, unused clients of one address may take: a tenth, but at

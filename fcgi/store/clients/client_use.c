@@ -19,8 +19,8 @@ static const struct db_stmt client_use_mark_stmt = {
     " WHERE client_use.used_on < excluded.used_on",
     2};
 
-/* Clients c that were made, and last got a token, more than $1 days ago. An access token lives a
- * day at most, so those of client credentials have ended too. */
+/* Clients c that were created, and last got a token, more than $1 days ago. An access token lives
+ * at most a day, so their tokens of client credentials have ended too. */
 #define IDLE                                                                                       \
     " c.registration_type IN ('DCR', 'CIMD')"                                                      \
     " AND c.created_at < now() - make_interval(days => $1::integer)"                               \

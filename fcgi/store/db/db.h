@@ -51,14 +51,14 @@ struct db_stmt {
  * on are not set. */
 struct db_params {
     const char *value[DB_PARAMS_MAX]; /* NULL = SQL NULL */
-    int length[DB_PARAMS_MAX];        /* octets; set for the binary ones */
+    int length[DB_PARAMS_MAX];        /* octets; set for binary values */
     int format[DB_PARAMS_MAX];        /* 0 text, 1 binary */
     int count;                        /* used so far */
     bool lost;                        /* no memory for a value: the statement will not run */
     char room[DB_PARAMS_MAX][24];     /* text of numbers */
 };
 
-/* Append one parameter to those of a statement. */
+/* Append one parameter of a statement. */
 void db_text(struct db_params *params, const char *text); /* NULL = SQL NULL */
 void db_octets(struct db_params *params, const void *octets,
                size_t length); /* bytea, or uuid with 16 octets; NULL = SQL NULL */
@@ -212,8 +212,8 @@ enum az_status db_limit_lock_wait(struct op *op, int ms);
 enum az_status db_limit_silence(struct op *op, int ms);
 enum az_status db_allow_silence(struct op *op);
 
-/* Run a statement that does nothing, so that a session that waits is not ended for its silence. A
- * failure is that of the next statement too. */
+/* Run a statement that does nothing, so that the server does not end a waiting session for being
+ * idle. After a failure the next statement fails likewise. */
 void db_break_silence(struct op *op);
 
 /* Find out if the server takes notifications, before a transaction that sends one. Once per

@@ -51,9 +51,9 @@ struct db {
     const char *setting;  /* its name, for messages */
     const char *direct;   /* url leads to a pooler, and this past it; or NULL */
     struct db *beside;    /* the handle past the pooler; NULL: not used yet */
-    struct db *front;     /* that of the pooler, to go back to; or NULL */
+    struct db *front;     /* the handle of the pooler, to go back to; or NULL */
     bool misplaced;       /* db_is_misplaced */
-    uid_t as;             /* account to connect as, 0: that of the process */
+    uid_t as;             /* account to connect as; 0: the account of the process */
     PGconn *conn;         /* NULL when down */
     TALLOC_CTX *prepared; /* owns the entries of table */
     struct prepared *table[DB_PREPARED_SLOTS]; /* prepared statements by key */
@@ -70,7 +70,7 @@ struct db {
     struct db_board *board;                    /* of the host; NULL: this process is alone */
     uint64_t line;              /* of the connection's server, see connect/db_hosts.h; or 0 */
     bool looks_at_all;          /* db_look_at_all was called, and it has not looked yet */
-    size_t first_host;          /* server to try first, if the board has none */
+    size_t first_host;          /* server to try first if the board names none */
     int64_t heard_ms;           /* monotonic time of the last answer */
     int64_t until_ms;           /* monotonic time at which an answer is too late; 0: db_trip.c has a
                                    limit */
@@ -101,15 +101,15 @@ struct db_batch {
  * transaction is committed there and nowhere else, so it may be lost with that server. */
 bool db_take_unconfirmed(struct db *db);
 
-/* Connect to a server that takes writes. False: db->fault says why there is none. */
+/* Connect to a server that takes writes. False: db->fault says why no server does. */
 bool db_connect_any(struct db *db);
 
 /* Begin a connection to the next server of the list, which is refused if it is no standby;
  * PQconnectPoll goes on with it. Return the number of servers. */
 size_t db_connect_standby(struct db *db);
 
-/* Add a reason to those of the servers before in db->fault, without the end of line that libpq's
- * have. */
+/* Add a reason to the reasons of earlier servers in db->fault, without the end of line that libpq
+ * adds. */
 void db_add_fault(struct db *db, const char *server, const char *reason);
 
 /* Return the reason why there is no connection, for the log, without a password. */
@@ -174,7 +174,8 @@ struct prepared *db_prepared_find(struct db *db, const struct db_step *step);
 /* Return the statement's text with its partitions filled in; `quiet`: without its notification. */
 char *db_prepared_text(TALLOC_CTX *mem, const struct db_step *step, bool quiet);
 
-/* True for the SQLSTATEs of a transaction that did nothing because another one was in the way. */
+/* True for the SQLSTATEs of a transaction that did nothing because another transaction was in the
+ * way. */
 bool db_is_conflict(const char *sqlstate);
 
 /* True if a batch that failed, outside an open transaction, may succeed when it is sent again, at
@@ -184,8 +185,8 @@ bool db_again(struct db *db, const struct db_batch *batch, int *conflicts);
 /* Forget all entries, because the session is gone. */
 void db_prepared_drop(struct db *db);
 
-/* Make the server forget all statements once those of dropped partitions have piled up. False if it
- * did not: the connection can no longer be used. */
+/* Make the server forget all statements once many statements of dropped partitions have
+ * accumulated. False: this failed, and the connection can no longer be used. */
 bool db_prepared_prune(struct db *db);
 
 #endif

@@ -15,7 +15,7 @@
 /* Nesting of the sealed object. */
 #define SECRETS_DEPTH 1
 
-/* The time of use is noted every 5 minutes; a call does not wait for a row that another one is
+/* The time of use is noted every 5 minutes; a call does not wait for a row that another call is
  * writing. */
 enum connection_find_column {
     CONNECTION_ID,

@@ -16,10 +16,10 @@ struct session;
 struct connection_secrets {
     const char *access_token;  /* oauth_link */
     const char *refresh_token; /* oauth_link */
-    const char *issuer;        /* of the server that gave the tokens; NULL: it is not known */
-    const char *revocation;    /* revocationEndpoint of upstreamAuth when it was made, "" without
-                                  one; NULL: it is not known */
-    const char *typed;         /* user_secret: what the person typed */
+    const char *issuer;        /* of the server that gave the tokens; NULL: unknown */
+    const char *revocation; /* revocationEndpoint of upstreamAuth at the time of the connection, ""
+                               without one; NULL: unknown */
+    const char *typed;      /* user_secret: what the person typed */
 };
 
 /* A connection as stored; on op->mem. */
@@ -83,7 +83,7 @@ enum az_status connection_fail(struct op *op, const struct connection *connectio
                                const char *why);
 
 /* Store a connection in place of an earlier one of the same person and resource. *ret_stored false:
- * the person or the resource has been deleted meanwhile. */
+ * the person or the resource was deleted in between. */
 enum az_status connection_store(struct op *op, const struct connection_new *connection,
                                 bool *ret_stored);
 

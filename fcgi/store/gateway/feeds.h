@@ -1,5 +1,5 @@
-/* URIs at MCP upstreams of whose changes clients are told, and the feeders that hear the upstreams
- * (gateway-admin.md 1.15). */
+/* URIs at MCP upstreams whose changes are reported to clients, and the feeders that subscribe at
+ * the upstreams (gateway-admin.md 1.15). */
 #ifndef AZ_STORE_GATEWAY_FEEDS_H
 #define AZ_STORE_GATEWAY_FEEDS_H
 
@@ -12,11 +12,11 @@
 /* Seconds for which a URI is wanted after a stream or a subscription said so; relays say it again
  * while they hold a stream. */
 #define FEED_WANTED_SECONDS "60"
-/* Seconds for which a feeder holds a resource: it says so again each second, and another one takes
- * its place when its host is gone. */
+/* Seconds for which a feeder holds a resource: it renews this every second, and another feeder
+ * takes over when its host is gone. */
 #define FEED_LEASE_SECONDS "30"
-/* Seconds back from which a new stream is told of a change: its client may have read before that,
- * and a client that opens its stream again had none meanwhile. */
+/* Seconds before a new stream in which changes are reported to it: its client may have read before
+ * that, and a client that opens its stream again had no stream in between. */
 #define FEED_BACK_SECONDS "30"
 /* Resources that one feeder hears: each is a connection. */
 #define FEEDS_MAX 64

@@ -10,7 +10,8 @@
 #include "store/db/db.h"
 #include "store/db/keep/purge.h"
 
-/* The provider of the person is that of the subject's issuer, so no token can name another. */
+/* The person belongs to the provider of the subject's issuer, so no token can name another
+ * provider. */
 enum link_request_need_column { NEED_JTI, NEED_EXPIRES_AT };
 static const struct db_stmt link_request_need_stmt = {
     "link_request_need",

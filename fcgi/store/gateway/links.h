@@ -76,8 +76,8 @@ struct link_request_use {
 enum az_status link_request_mark(struct op *op, const struct link_request *link,
                                  const struct link_request_use *use, bool *ret_done);
 
-/* Close a used link of this browser session. *ret_done false: it is closed already, so another
- * request has used the upstream's answer or the secret, or it has expired. */
+/* Close a used link of this browser session. *ret_done false: it is closed already, because another
+ * request used the upstream's answer or the secret, or it has expired. */
 enum az_status link_request_close(struct op *op, const struct link_request *link,
                                   const unsigned char session_hash[SHA256_OCTETS], bool *ret_done);
 

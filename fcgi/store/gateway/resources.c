@@ -244,7 +244,7 @@ current_copy(struct op *op, const PGresult *result, int row, const struct rememb
     return AZ_OK;
 }
 
-/* Take one row: from memory, or parsed. *ret NULL: it is not in memory any more. */
+/* Take one row: from memory, or parsed. *ret is NULL if it has left the memory. */
 static enum az_status
 take_row(struct op *op, const PGresult *result, int row, const struct managed_resource **ret)
 {

@@ -14,7 +14,7 @@ struct served_resource {
 };
 
 struct served {
-    const char *revision;             /* of the policy that decides, "" if there is none */
+    const char *revision;             /* revision of the policy that decides, or "" */
     struct served_resource *resource; /* in the order of their ids */
     size_t count;
 };

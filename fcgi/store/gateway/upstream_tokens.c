@@ -17,7 +17,7 @@ static const struct db_stmt upstream_token_find_stmt = {
     " AND expires_at > now() + make_interval(secs => $3::double precision)",
     4};
 
-/* A resource that was deleted meanwhile stores nothing. */
+/* Store nothing if the resource was deleted in between. */
 static const struct db_stmt upstream_token_store_stmt = {
     "upstream_token_store",
     "INSERT INTO upstream_token (resource_id, version, token_sealed, expires_at, owner)"

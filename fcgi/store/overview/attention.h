@@ -5,10 +5,10 @@
 #include "base/json/fields.h"
 #include "store/db/rows/json_rows.h"
 
-/* Entries of each kind, the most urgent ones. */
+/* Most entries of each kind; the most urgent ones are shown. */
 #define ATTENTION_LISTED "20"
-/* Errors are those of so many hours, and the newest so many: an upstream that is down may make one
- * of each request, and the page reads no more rows for it. */
+/* Errors of this many hours, and the newest this many: an upstream that is down may cause an error
+ * at each request, and the page must not read more rows for it. */
 #define ATTENTION_ERROR_HOURS "24"
 #define ATTENTION_ERRORS "1000"
 /* Days before its end from which an admin key is listed: two weeks, for whoever is on holiday. */

@@ -69,9 +69,10 @@ enum az_status admin_key_reveal(struct op *op, const char *id, const char **ret_
 
 /* The keys and people in a list of those who may do something who are still there. */
 struct admin_keys_named {
-    bool key;               /* an admin key that is valid and may save */
-    bool person;            /* a person who has signed in, as person:SUBJECT */
-    const char *configured; /* id of SVC_ADMIN_API_KEY, named or not; NULL: there is none */
+    bool key;    /* an admin key that is valid and may save */
+    bool person; /* a person who has signed in, as person:SUBJECT */
+    const char
+        *configured; /* id of SVC_ADMIN_API_KEY, named or not; NULL: the setting is not set */
 };
 
 /* Look at a JSON array of ids of keys and of people. One trip. */

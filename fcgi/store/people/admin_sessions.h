@@ -7,7 +7,7 @@
 #include "crypto/digest.h"
 #include "store/people/admin_keys.h"
 
-/* Seconds without a request after which a session ends, as those of a bank do. The last request is
+/* Seconds without a request after which a session ends, as is usual at banks. The last request is
  * noted once a minute, so a session may end up to a minute earlier. */
 #define ADMIN_SESSION_IDLE (30 * 60)
 /* Seconds after which it ends in any case: a working day. */
@@ -35,11 +35,10 @@ enum az_status admin_session_begin(struct op *op, const unsigned char hash[SHA25
 enum az_status admin_session_find(struct op *op, const unsigned char hash[SHA256_OCTETS],
                                   struct admin_key *ret, struct admin_sign_in *ret_sign_in);
 
-/* Read the row svc.operator.controls.console; NULL: there is none. One trip. */
+/* Read the row svc.operator.controls.console, or NULL. One trip. */
 enum az_status admin_grants_read(struct op *op, json_t **ret);
 
-/* Read the times of a session as a JSON object: createdAt, idleUntil, expiresAt; NULL: there is
- * none. */
+/* Read the times of a session as a JSON object, or NULL: createdAt, idleUntil, expiresAt. */
 enum az_status admin_session_times(struct op *op, const unsigned char hash[SHA256_OCTETS],
                                    const char **ret);
 

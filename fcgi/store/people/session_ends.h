@@ -14,8 +14,8 @@ struct session_end {
     bool found;           /* there was a session */
     const char *subject;  /* its user */
     int64_t idp;          /* identity_provider.id */
-    const char *id_token; /* ID token of the provider, wiped with op->mem; NULL if there is none, or
-                             it does not open */
+    const char *id_token; /* ID token of the provider, wiped with op->mem; NULL if it is missing or
+                             cannot be opened */
 };
 
 /* End the session of a cookie's hash, and the one that an ID token of ours names by `sid` for

@@ -28,7 +28,7 @@ struct session {
 
 /* The place for which consents are remembered: a client and the host of its redirect_uri. */
 struct consent_place {
-    int64_t client;   /* client.id; 0: it has no row */
+    int64_t client;   /* client.id; 0: the client has no row */
     const char *host; /* NULL: no consent is remembered for it */
 };
 

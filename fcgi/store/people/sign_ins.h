@@ -19,10 +19,10 @@ struct sign_in_new {
     const unsigned char *browser_hash;        /* SHA256_OCTETS of the browser's cookie */
     const struct identity_provider *provider; /* as cached; the statement checks its version */
     int64_t providers_version;                /* version of the cached list; checked too */
-    const struct client *client;              /* as cached, checked too; id 0: it has no row yet */
-    const char *nonce;                        /* nonce of the request to the provider */
-    const char *verifier;                     /* PKCE, sealed here */
-    const char *request;                      /* authorization_dump, JSON text */
+    const struct client *client; /* as cached, checked too; id 0: the client has no row yet */
+    const char *nonce;           /* nonce of the request to the provider */
+    const char *verifier;        /* PKCE, sealed here */
+    const char *request;         /* authorization_dump, JSON text */
 };
 
 /* Store the sign-in and its audit row in one commit and one trip. *ret_stored false: provider, list
@@ -37,14 +37,14 @@ struct sign_in_key {
     const char *idp_id;                        /* of the provider that the browser comes from */
 };
 
-/* Find a waiting sign-in and leave it there. *ret_request: JSON text for authorization_load, on
- * op->mem; NULL: this browser has none at this provider, or it has expired. One trip. */
+/* Find a waiting sign-in without removing it. *ret_request: JSON text for authorization_load, on
+ * op->mem; NULL: this browser has no sign-in at this provider, or it has expired. One trip. */
 enum az_status sign_in_find(struct op *op, const struct sign_in_key *key, const char **ret_request);
 
 /* A sign-in that came back; on op->mem. */
 struct sign_in {
     bool found;    /* there was one of this browser and provider, and it had not expired */
-    bool disabled; /* ... but the provider was disabled meanwhile */
+    bool disabled; /* ... but the provider was disabled in between */
     struct identity_provider provider; /* as the row is now */
     const char *nonce;                 /* nonce of the request to the provider */
     const char *verifier;              /* PKCE; wiped with op->mem */

@@ -14,7 +14,7 @@ struct subject_met {
     const char *upstream_sub;  /* `sub` at that issuer */
     const char *idp_id;        /* idpId of the provider with that issuer, or NULL */
     const char *name, *other;  /* the name, and the one if that is taken */
-    const char *home_issuer;   /* stored as such if none is stored yet, or NULL if there is none */
+    const char *home_issuer;   /* stored unless another value is stored already; may be NULL */
     json_t *claims;            /* of the ID token, object; stored at first sight alone */
     int64_t providers_version; /* of the list that name and idp_id were made from */
 };

@@ -37,8 +37,8 @@ static const struct db_stmt bundle_history_content_stmt = {
 #define ALONE                                                                                      \
     "alone AS MATERIALIZED (SELECT pg_try_advisory_xact_lock($1::integer,"                         \
     " hashtext('bundle_history')) AS got)"
-/* Bundles that may have to be served: the one that is served, a candidate, and the ones that each
- * would fall back to. */
+/* Bundles that may have to be served: the served bundle, a candidate, and the bundles to which each
+ * would fall back. */
 #define SERVABLE                                                                                   \
     "live AS (SELECT b.id, b.previous FROM bundle b"                                               \
     "  WHERE b.status = 'pending' OR b.id = (SELECT served FROM bundle_state)),"                   \

@@ -64,8 +64,8 @@ struct engines_look {
 };
 
 /* Make the served revision the only acceptable one if an engine has it active and no other engine
- * is awaited; a candidate is left to its save. *ret_confirmed: it is. *ret_late (unless NULL):
- * names of the engines that are awaited, or NULL. */
+ * is awaited; a candidate is left to its save. *ret_confirmed: this was done. *ret_late (unless
+ * NULL): names of the awaited engines, or NULL. */
 enum az_status engines_settle(struct op *op, const struct engines_look *look, bool *ret_confirmed,
                               const char **ret_late);
 
@@ -84,11 +84,11 @@ struct engines_verdict {
 enum az_status engines_verdict(struct op *op, int64_t bundle, const struct engines_look *look,
                                struct engines_verdict *ret);
 
-/* *ret is true if decisions of a revision count, or may in a moment: it is acceptable, or a
- * candidate. */
+/* *ret is true if decisions of a revision count, or may in a moment: the revision is acceptable, or
+ * a candidate. */
 enum az_status engines_may_decide(struct op *op, const char *revision, bool *ret);
 
-/* *ret is true if decisions of a revision count: it is acceptable. One trip. */
+/* *ret is true if decisions of a revision count: the revision is acceptable. One trip. */
 enum az_status engines_decide(struct op *op, const char *revision, bool *ret);
 
 /* Delete the reports of engines that have been silent for a day (housekeeping). */

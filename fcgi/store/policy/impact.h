@@ -24,21 +24,21 @@ enum az_status impact_insert(struct op *op, const struct impact_new *run, int64_
 /* Note how many decisions were looked at. *ret_wanted is false if the run was ended. */
 enum az_status impact_note(struct op *op, int64_t id, int64_t looked, bool *ret_wanted);
 
-/* Store the result, or the reason why there is none (`note`). */
+/* Store the result, or the reason why there is no result (`note`). */
 enum az_status impact_end(struct op *op, int64_t id, const char *result, const char *note);
 
-/* Read a run as the API shows it (PolicyImpactDto), as JSON text on op->mem; NULL: there is none.
- * A run whose process has lost its lock is failed. *ret_running: it is not over. */
+/* Read a run as the API shows it (PolicyImpactDto), as JSON text on op->mem, or NULL. A run whose
+ * process has lost its lock has failed. *ret_running: it is not over. */
 enum az_status impact_fetch(struct op *op, int64_t id, const char **ret, bool *ret_running);
 
-/* Properties that a stored run must have, to stand in for another one. */
+/* Properties of a stored run that may take the place of a new one. */
 struct impact_like {
     const char *base, *candidate; /* revisions */
     const char *guards;           /* digest of the row with the guards */
     const char *since;            /* period of the request; NULL: any */
-    int64_t decisions;            /* that it looks at, at most */
-    int64_t age_s;                /* seconds since it began, at most */
-    int64_t sample_ms;            /* milliseconds of the period of a sample, at most */
+    int64_t decisions;            /* most decisions that it looks at */
+    int64_t age_s;                /* most seconds since it began */
+    int64_t sample_ms;            /* most milliseconds of the period of a sample */
 };
 
 /* Find the newest run that ended with a result like this, without a filter and an end, and that was

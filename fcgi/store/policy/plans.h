@@ -12,7 +12,7 @@ struct plan_new {
     const char *modules;       /* hex SHA-256 of the modules and the entrypoints */
     const unsigned char *plan; /* gzip of plan.json, or NULL if there is none */
     size_t length;             /* octets of it */
-    const char *note; /* why there is none, or what OPA still decides; NULL: nothing to say */
+    const char *note;          /* why there is no plan, or what OPA still decides, or NULL */
 };
 
 /* The plan and the data of a revision, on op->mem. */
@@ -32,7 +32,7 @@ enum az_status plan_find(struct op *op, const char *modules, bool *ret, const ch
 /* Store a plan, in the open transaction or in one of its own. It replaces a row without a plan. */
 enum az_status plan_store(struct op *op, const struct plan_new *plan);
 
-/* Plans that are kept without a bundle that has them: those of candidates. */
+/* Plans that are kept although no bundle has them, such as the plans of candidates. */
 #define PLANS_LOOSE_MAX 20
 
 /* Delete the oldest plans without a bundle, beyond PLANS_LOOSE_MAX. Each measurement of a candidate

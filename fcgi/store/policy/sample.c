@@ -52,7 +52,8 @@ find_first(struct op *op, uint32_t day, int64_t ms, int64_t *ret)
     return st;
 }
 
-/* Count the rows with an id from the first one up to before the other, and those of the sample. */
+/* Count the rows with an id from the first up to before the second, and the sampled rows among
+ * them. */
 static enum az_status
 count_part(struct op *op, uint32_t day, int64_t from, int64_t until, struct sample *sample)
 {
@@ -91,7 +92,7 @@ count_day(struct op *op, uint32_t day, const struct sample_choice *choice, struc
     return st;
 }
 
-/* Count the rows of the days, and those of the sample. */
+/* Count the rows of the days, and the sampled rows among them. */
 static enum az_status
 count_days(struct op *op, const uint32_t *day, size_t days, const struct sample_choice *choice,
            struct sample *sample)

@@ -26,7 +26,7 @@ struct shadow_shown {
     bool active;
     int64_t id;
     const char *version; /* changes when it is made of another base */
-    const char *dto;     /* PolicyShadow without its result, as JSON text; NULL: there is none */
+    const char *dto;     /* PolicyShadow without its result, as JSON text, or NULL */
     const char *result;  /* JSON text, or NULL */
 };
 
@@ -42,8 +42,8 @@ struct shadow_work {
 /* PolicyShadow, with the result that its reader adds. */
 extern const struct field_table shadow_view;
 
-/* Store a shadow, and end the active one of this id (may be 0) in its place. *ret_id is 0 if
- * another one is active. */
+/* Store a shadow, and end the active shadow with this id (may be 0) in its place. *ret_id is 0 if
+ * another shadow is active. */
 enum az_status shadow_insert(struct op *op, const struct shadow_new *shadow, int64_t replaced,
                              int64_t *ret_id);
 
@@ -56,10 +56,10 @@ enum az_status shadow_promote(struct op *op, int64_t id, const char *base, const
 enum az_status shadow_end(struct op *op, int64_t id, const char *state, const char *who,
                           bool *ret_found);
 
-/* Read the newest shadow; ret->dto is NULL if there is none. */
+/* Read the newest shadow; ret->dto is NULL without a shadow. */
 enum az_status shadow_fetch(struct op *op, struct shadow_shown *ret);
 
-/* Read the active shadow; ret->id is 0 if there is none. One trip. */
+/* Read the active shadow; ret->id is 0 without a shadow. One trip. */
 enum az_status shadow_fetch_active(struct op *op, int64_t known, struct shadow_work *ret);
 
 /* Note what a shadow was made of, or why it could not be made (note). */

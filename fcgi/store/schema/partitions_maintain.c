@@ -14,8 +14,8 @@
 /* Partitions are made this far ahead. That is longer than any access token lives (86,400 s), so the
  * lists that readers keep are complete for tokens of hosts whose clock is right. */
 #define AHEAD_HOURS 48
-/* From this difference on nothing is dropped: one of both clocks is days wrong, it may be that of
- * the database, and what is dropped is gone. Milliseconds. */
+/* Difference of the clocks, in milliseconds, from which nothing is dropped: one of the clocks is
+ * days wrong, perhaps that of the database, and dropped rows cannot come back. */
 #define CLOCK_UNSURE_MS 86400000
 /* For how long expired partitions may wait for the owner of the tables before the log tells. */
 #define WAIT_HOURS 24
@@ -134,7 +134,7 @@ partition_maintain(struct op *op, bool drop_audit, int *ret_made, int *ret_dropp
     enum az_status st = partition_reload(op); /* the clock as it is now */
     if (st == AZ_OK)
         st = partition_time(op, &now);
-    /* A clock that was lost would make all partitions ones of the past. */
+    /* If the clock were lost, all partitions would seem to be in the past. */
     if (st == AZ_OK && now < PARTITION_EPOCH + GRACE_HOURS * 3600)
         st = op_fail(
             op, AZ_UNAVAILABLE, NULL,

@@ -1,4 +1,4 @@
-/* Housekeeping of partitions: those of the next days are made, those of the past dropped. */
+/* Housekeeping of partitions: make the partitions of the next days, drop those of past days. */
 #ifndef AZ_STORE_SCHEMA_PARTITIONS_MAINTAIN_H
 #define AZ_STORE_SCHEMA_PARTITIONS_MAINTAIN_H
 

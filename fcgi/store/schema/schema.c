@@ -111,7 +111,7 @@ schema_run(struct op *op, const struct migration *migration)
                          migration->name, LOCK_WAIT_MS / 1000);
 }
 
-/* Apply a migration, unless another process did it meanwhile. */
+/* Apply a migration, unless another process did so in between. */
 static enum az_status
 schema_apply(struct op *op, const struct migration *migration, int *ret_applied)
 {

@@ -7,7 +7,7 @@
 /* Kinds of secrets that stay for longer than the ten minutes of a sign-in or a link. */
 #define SEALS_KINDS 9
 
-/* Counts of the secrets of one kind that were sealed with another key than that of today. */
+/* Numbers of secrets of one kind that were sealed with a key other than the current one. */
 struct seals_count {
     const char *kind;
     int resealed;

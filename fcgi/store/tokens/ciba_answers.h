@@ -34,7 +34,7 @@ enum az_status ciba_waiting_list(struct op *op, const char *subject, struct ciba
                                  size_t *ret_count);
 
 /* Find a request, whatever its state: by its id, or by the hash of the provider's callback token.
- * *ret_found false: there is none. One trip. */
+ * *ret_found false: not found. One trip. */
 enum az_status ciba_waiting_find(struct op *op, const unsigned char id[UUID7_OCTETS],
                                  struct ciba_waiting *ret, bool *ret_found);
 enum az_status ciba_waiting_find_callback(struct op *op, const unsigned char *callback_hash,

@@ -75,7 +75,7 @@ enum ciba_made {
 enum az_status ciba_request_insert(struct op *op, const struct ciba_request_new *request,
                                    const struct audit_entry *audit, enum ciba_made *ret);
 
-/* States of a request; `expired` is told apart, because the time decides it. */
+/* States of a request. `expired` is a state of its own, because it depends on the time. */
 enum ciba_state {
     CIBA_PENDING,  /* the person has not answered */
     CIBA_APPROVED, /* the person agreed; the family of the same id is the approval */

@@ -109,8 +109,8 @@ grant_use_stmt_of(const struct grant_use *use)
     return &grant_keep_stmt;
 }
 
-/* Return the number of the refresh tokens' partition. The new token and that of the request have
- * the same one, because all refresh tokens of a family end with it. */
+/* Return the partition number of the refresh tokens. The new token gets the partition of the token
+ * in the request, because all refresh tokens of a family end together. */
 static uint32_t
 grant_refresh_number(const struct grant_use *use)
 {

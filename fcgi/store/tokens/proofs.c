@@ -15,7 +15,7 @@ static const struct db_stmt proof_remember_stmt = {
     " ON CONFLICT DO NOTHING",
     3};
 
-/* The clocks of the hosts, which judge the iat, may differ from that of the database. */
+/* The clocks of the hosts, which judge the iat, may differ from the clock of the database. */
 static const struct db_stmt proof_purge_stmt = {
     "proof_purge",
     "DELETE FROM dpop_proof WHERE hash IN (SELECT hash FROM dpop_proof"

@@ -135,8 +135,7 @@ signing_keys_list(struct op *op, json_t **ret)
     return db_fetch_array(op, &signing_key_list_stmt, NULL, ret);
 }
 
-/* Open the private key of a row, as DER. AZ_INVALID without a fault: it is sealed with another
- * key. */
+/* Open the private key of a row, as DER. AZ_INVALID without a fault: another key sealed it. */
 static enum az_status
 signing_key_open_row(struct op *op, const PGresult *result, int row, unsigned char **ret_der,
                      size_t *ret_length)

@@ -9,8 +9,8 @@
 
 #include "base/op.h"
 
-/* Algorithm of which the uses with keys in the key set always have a key; their other algorithms
- * are optional. The audit log has this one alone. */
+/* The algorithm for which each use in the key set always has a key; other algorithms are optional.
+ * The audit log uses only this one. */
 #define SIGNING_ALG_ALWAYS "RS256"
 #define SIGNING_ALG_AUDIT "ES256"
 
@@ -56,8 +56,8 @@ enum az_status signing_keys_list(struct op *op, json_t **ret);
 /* Return the name of a use, as stored and listed. */
 const char *signing_use_name(enum signing_use use);
 
-/* Read for how many seconds the active key of each use has been active, the oldest one if it has
- * several; -1: the use has none. One trip. */
+/* Read for how many seconds the active key of each use has been active (the oldest of several); -1
+ * without an active key. One trip. */
 enum az_status signing_keys_ages(struct op *op, int64_t ret[SIGNING_USES]);
 
 /* Check that the credential key opens the active keys of each use. AZ_CONFLICT if it does not;

@@ -19,7 +19,7 @@ enum signing_key_states_column {
 /* Read the active and the next keys of a use, of all its algorithms. One trip. */
 enum az_status signing_key_states(struct op *op, enum signing_use use, PGresult **ret);
 
-/* Return the row of an algorithm and state, or -1 if there is none. */
+/* Return the row of an algorithm and state, or -1. */
 int signing_key_row(const PGresult *result, const char *alg, const char *state);
 
 /* End of a retired key's publication: $1 seconds after its retirement for ID tokens, $2 seconds for

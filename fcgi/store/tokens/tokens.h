@@ -26,7 +26,7 @@ struct token_new {
     const char *act;                 /* JSON of its act claim, or NULL */
     const unsigned char
         *grant;  /* family, of UUID7_OCTETS, or NULL. Not for grant_use(), which names it itself */
-    int64_t idp; /* provider of a token of a person without a family, or 0 if there is none */
+    int64_t idp; /* provider of a token of a person without a family, or 0 */
 };
 
 /*
@@ -43,7 +43,7 @@ void token_bind(struct db_params *params, const struct token_new *token,
                 const struct audit_entry *audit);
 
 /* Write the audit row of a refusal by policy if the revision may decide and the client has the
- * version we know (id 0: it has no row yet); *ret_stored false otherwise. */
+ * version we know (id 0: a client without a row yet); otherwise *ret_stored is false. */
 enum az_status token_insert_denial(struct op *op, const struct client *client, const char *revision,
                                    const struct audit_entry *audit, bool *ret_stored);
 

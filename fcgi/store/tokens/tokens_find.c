@@ -222,7 +222,7 @@ token_read_delegated(struct op *op, const struct db_step *step, struct token_loo
                : db_read_json(op, step->result, 0, 0, &lookup->row.delegation);
 }
 
-/* The steps of a lookup; NULL: it has no such step. */
+/* The steps of a lookup, or NULL. */
 struct find_steps {
     struct db_step *state, *token, *caller, *delegated;
 };
@@ -273,7 +273,7 @@ token_read_all(struct op *op, const struct find_steps *steps, struct token_looku
     return st;
 }
 
-/* Try token_find once; AZ_RETRY without a fault if a partition was dropped meanwhile, or if the
+/* Try token_find once; AZ_RETRY without a fault if a partition was dropped in between, or the
  * standby has no answer. */
 static enum az_status
 token_find_once(struct op *op, struct token_lookup *lookup, bool at_standby)
@@ -328,7 +328,7 @@ bool
 token_revision_acceptable(const char *acceptable, const char *revision)
 {
     size_t length = strlen(revision);
-    /* A bundle without a revision decides nothing, and our revisions have none of these
+    /* A bundle without a revision decides nothing, and our revisions contain none of these
      * characters. */
     if (length == 0 || strpbrk(revision, "{,}") != NULL)
         return false;

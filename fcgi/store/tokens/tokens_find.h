@@ -16,7 +16,7 @@ struct grant_row;
 struct token_row {
     bool found;                    /* id, secret, expiry, revocation and client are all right */
     const char *flow_id;           /* of the request that issued it; NULL: it was not found */
-    const char *dead;              /* for the log: why it is not live; NULL: it is found */
+    const char *dead;              /* for the log: why the token is not live; NULL: found */
     struct client client;          /* the client, as the row is now (no secrets) */
     int64_t issued_at, expires_at; /* seconds since 1970 */
     bool jit;                      /* single use */
@@ -40,7 +40,7 @@ struct token_row {
 /* Input and output of the first trip of an introspection. */
 struct token_lookup {
     const struct token_parts
-        *token;           /* token of the request; NULL if its text was not a token of ours */
+        *token;           /* token of the request; NULL if the text was not one of our tokens */
     enum token_kind kind; /* TOKEN_ACCESS or TOKEN_REFRESH */
     const struct token_parts *caller_token; /* token of a Bearer caller, or NULL */
     const struct client *caller;            /* Basic caller as cached, or NULL */

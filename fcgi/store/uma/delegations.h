@@ -8,15 +8,15 @@
 
 #include "store/uma/owners.h"
 
-/* Active delegations of one owner, and ended ones that are kept for its eyes: the oldest of these
- * go first. Together they bound the list of GET. */
+/* Active delegations of one owner, and ended ones that the owner may still read: the oldest of
+ * these go first. Together they bound the list of GET. */
 #define DELEGATIONS_MAX 1000
 #define DELEGATIONS_ENDED_MAX 1000
 
 /* Days for which an owner can read a delegation that expired or was revoked. */
 #define DELEGATION_KEPT_DAYS 30
 
-/* Delegations of each kind that policy sees: to the client, to the subject, and those of the stated
+/* Delegations of each kind that policy sees: to the client, to the subject, and of the stated
  * resource. With the limit on the scopes of one (SCOPE_TEXT_MAX) it bounds the policy input. */
 #define DELEGATIONS_SHOWN "50"
 
@@ -82,7 +82,7 @@ enum delegation_made {
     DELEGATION_NO_THING,   /* the owner has no such resource */
     DELEGATION_BEYOND,     /* a scope is not registered for the resource */
     DELEGATION_NO_GRANTEE, /* there is no such client */
-    DELEGATION_FULL,       /* the owner has DELEGATIONS_MAX active ones */
+    DELEGATION_FULL,       /* the owner has DELEGATIONS_MAX active delegations */
     DELEGATION_NO_OWNER    /* the owner's client or identity provider was deleted a moment ago */
 };
 
@@ -104,8 +104,8 @@ enum az_status delegation_revoke(struct op *op, const unsigned char id[UUID7_OCT
                                  const struct uma_owner *owner, const struct audit_entry *audit,
                                  bool *ret_found);
 
-/* Read one delegation of the owner, or all, as JSON text; *ret of the first is NULL if there is
- * none. */
+/* Read one delegation of the owner, or all, as JSON text; a single one is NULL if it does not
+ * exist. */
 enum az_status delegation_get(struct op *op, const unsigned char id[UUID7_OCTETS],
                               const struct uma_owner *owner, const char **ret);
 enum az_status delegation_list(struct op *op, const struct uma_owner *owner, const char **ret);

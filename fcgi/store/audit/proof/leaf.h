@@ -11,9 +11,9 @@ struct audit_place {
     merkle_hash hash;
 };
 
-/* Find the leaf of a row among the first `size` ones of an epoch. AZ_NOT_FOUND without a fault:
- * there is none. A row can be the first leaf of a tile whose predecessor ends with notes of the
- * same id. */
+/* Find the leaf of a row among the first `size` leaves of an epoch. AZ_NOT_FOUND without a fault:
+ * not there. A row can be the first leaf of a tile whose predecessor ends with notes of the same
+ * id. */
 enum az_status audit_leaf_find(struct audit_tiles *tiles, int64_t size, int64_t id,
                                struct audit_place *ret);
 

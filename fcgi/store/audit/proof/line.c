@@ -169,7 +169,7 @@ audit_line_row(struct op *op, const PGresult *result, int row, struct audit_row 
     return st == AZ_OK ? audit_row_unpack(op, result, row, LINE_DECISION, &ret->decision) : st;
 }
 
-/* Read rows of a day with ids above `after`. A day that is not there has none: *ret is NULL. */
+/* Read rows of a day with ids above `after`. *ret is NULL if the day has no partition. */
 static enum az_status
 read_day(struct op *op, uint32_t day, int64_t after, int64_t rows, PGresult **ret)
 {
@@ -231,8 +231,8 @@ put_string(struct buf *line, const char *text)
     buf_append_char(line, '"');
 }
 
-/* Return the octets of a JSON string with its quotes, whose first quote is at text; 0: it has no
- * end, or a line feed. */
+/* Return the octets of a JSON string with its quotes, whose first quote is at text; 0: the string
+ * has no end, or contains a line feed. */
 static size_t
 string_length(const char *text)
 {

@@ -44,7 +44,7 @@ enum az_status audit_line_row(struct op *op, const PGresult *result, int row,
  * the day is not there. */
 enum az_status audit_lines_read_day(struct op *op, uint32_t day, int64_t after, PGresult **ret);
 
-/* Read the row with this id, which is probably of this day; no row in *ret: there is none. */
+/* Read the row with this id, probably of this day; *ret is empty if there is no such row. */
 enum az_status audit_lines_fetch(struct op *op, int64_t id, int64_t day, PGresult **ret);
 
 /*

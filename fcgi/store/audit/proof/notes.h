@@ -30,7 +30,7 @@ struct audit_epoch {
     int64_t aged;      /* hashes of so many first leaves may be gone, as a note says */
     bool whole;        /* these are all: the epoch ended, and the note says where */
     int aged_in;       /* epoch of that note */
-    int64_t aged_leaf; /* number of that note; -1: there is none */
+    int64_t aged_leaf; /* number of that note, or -1 */
     int64_t covered;   /* leaves up to the last checkpoint; notes after it excuse nothing */
     int64_t begin_up_to;  /* rows up to this id were there before it began */
     const char *begin_at; /* when it began, ISO 8601; NULL: no note says so */
@@ -46,7 +46,7 @@ struct audit_notes {
     size_t gones;
 };
 
-/* Return the kind of a line; NOTE_OTHER: it is no note, but perhaps the line of a row. */
+/* Return the kind of a line; NOTE_OTHER: not a note, but perhaps the line of a row. */
 enum audit_note_kind audit_note_kind(const char *line);
 
 /* True if a line is the note of this leaf: its hash fits, and it is the note that begins the log at
@@ -57,7 +57,7 @@ bool audit_note_fits(int64_t leaf, const char *line, const unsigned char *hash);
  * leaf that is said to be one with its line. AZ_NOT_FOUND: there is no log. */
 enum az_status audit_notes_read(struct op *op, struct audit_notes *ret);
 
-/* Read the line of a leaf that is a note; *ret NULL: there is none. */
+/* Read the line of a leaf that is a note; *ret is NULL if there is no note. */
 enum az_status audit_note_line(struct op *op, int epoch, int64_t leaf, const char **ret);
 
 /* True if the missing row of a day was dropped with that day; each note lets as many rows pass as

@@ -56,7 +56,7 @@ static const struct db_stmt outgoing_release_stmt = {
     "UPDATE audit_stream SET lease = NULL, leased_until = NULL WHERE name = $1 AND lease = "
     "$2::uuid",
     2};
-/* A process that sends meanwhile loses its lease, so it cannot move the row back. */
+/* A process that is still sending then loses its lease, so it cannot move the row back. */
 static const struct db_stmt outgoing_move_stmt = {
     "outgoing_move",
     "INSERT INTO audit_stream (name, up_to) VALUES ($1, $2::bigint) ON CONFLICT (name) DO UPDATE"

@@ -8,8 +8,8 @@
 #define OUTGOING_ROWS "rows"
 #define OUTGOING_CHECKPOINTS "checkpoints"
 
-/* Seconds for which a process may be silent before another one sends in its place: the most that
- * SVC_SAFE_HTTP_TIMEOUT_SECONDS can be, and time to read and write a batch. */
+/* Seconds for which a process may be silent before another process sends in its place: the maximum
+ * of SVC_SAFE_HTTP_TIMEOUT_SECONDS, and time to read and write a batch. */
 #define OUTGOING_LEASE 90
 
 /* Seconds between two tries, at most, and after a server has refused the credential. */

@@ -47,7 +47,8 @@ not_sealed(struct op *op)
     return op_fail(op, AZ_CONFLICT, "The audit row is not sealed yet; try again in a minute", NULL);
 }
 
-/* Answer about a row that the log does not have: it waits for the next seal, or there is none. */
+/* Answer about a row that the log does not have: the row waits for the next seal, or does not
+ * exist. */
 static enum az_status
 not_found(struct op *op, int64_t id, const struct audit_log_state *state)
 {

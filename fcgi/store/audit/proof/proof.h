@@ -11,12 +11,12 @@
  */
 enum az_status audit_prove(struct op *op, int64_t id, const char **ret);
 
-/* Write the proof that the checkpoint of `old` leaves is the begin of that of `size` leaves: their
- * notes and the hashes of RFC 6962 section 2.1.2 in base64, one a line. AZ_NOT_FOUND: one of both
- * is not stored. */
+/* Write the proof that the checkpoint of `old` leaves is a prefix of the checkpoint of `size`
+ * leaves: their notes and the hashes of RFC 6962 section 2.1.2 in base64, one a line. AZ_NOT_FOUND:
+ * one of both is not stored. */
 enum az_status audit_prove_consistency(struct op *op, int64_t old, int64_t size, const char **ret);
 
-/* Read the newest checkpoint of the present epoch on op->mem; NULL: there is none. */
+/* Read the newest checkpoint of the present epoch on op->mem, or NULL. */
 enum az_status audit_checkpoint_read(struct op *op, const char **ret);
 
 /* List the public keys that signed or will sign checkpoints, as JWKs; the array belongs to op->mem.

@@ -9,7 +9,7 @@
 /* Octets of the longest list of leaves: two numbers of ten octets each for every leaf. */
 #define LEAVES_OCTETS_MAX (MERKLE_TILE_WIDTH * 20)
 
-/* Maximum of tiles that one statement stores: those of the rows that one statement reads (line.h),
+/* Most tiles that one statement stores: the tiles of the rows that one statement reads (line.h),
  * some more for rows with the same id, and two of each level above. */
 #define WRITE_TILES_MAX (AUDIT_LINES_ROWS / MERKLE_TILE_WIDTH + 8 + 2 * MERKLE_LEVELS)
 
@@ -50,7 +50,7 @@ put_number(struct buf *buf, uint64_t number)
     buf_append_char(buf, (char) number);
 }
 
-/* Read a number and move *at; false: it has no end, or is too long. */
+/* Read a number and move *at; false: the number has no end, or is too long. */
 static bool
 take_number(const unsigned char **at, const unsigned char *end, uint64_t *ret)
 {
@@ -215,7 +215,7 @@ audit_tiles_source(struct audit_tiles *tiles)
 struct audit_edge {
     struct op *op;
     int epoch;
-    int64_t size, stored;                  /* leaves; those of them that are in the database */
+    int64_t size, stored;                  /* leaves; how many of them are in the database */
     struct audit_tile open[MERKLE_LEVELS]; /* the last tile of each level, perhaps empty */
     struct audit_tile *full;               /* talloc array: full tiles that are not stored yet */
 };
@@ -277,7 +277,7 @@ audit_edge_append(struct audit_edge *edge, const struct audit_leaf *leaf, const 
     return edge_put(edge, 0, hash) == AZ_OK ? AZ_OK : op_no_memory(edge->op);
 }
 
-/* The tiles that a root needs are the open ones (merkle.c). */
+/* A root needs the open tiles only (merkle.c). */
 static enum az_status
 edge_tile(void *context, unsigned level, uint64_t n, const unsigned char **ret, size_t *ret_width)
 {

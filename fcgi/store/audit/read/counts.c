@@ -64,7 +64,7 @@ static const struct db_stmt counts_forget_stmt = {
     " DELETE FROM audit_count WHERE day < current_date - $1::integer",
     1};
 
-/* Numbers by hour are few after two days, when those of single clients go. */
+/* After two days, when the counts of single clients are deleted, few counts by hour remain. */
 static const struct db_stmt counts_hours_stmt = {
     "counts_hours",
     "WITH l AS (DELETE FROM client_last WHERE used_at < now() - make_interval(days => $2::integer))"

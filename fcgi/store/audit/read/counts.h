@@ -17,8 +17,8 @@
 /* Numbers of days are kept for at least this long, which is the longest report. */
 #define AUDIT_COUNTS_DAYS 367
 
-/* Days for which numbers by hour are kept; those of single clients for two. The last use of a
- * client is known for AUDIT_COUNTS_DAYS. */
+/* Days for which counts by hour are kept; counts of single clients are kept for two. The last use
+ * of a client is known for AUDIT_COUNTS_DAYS. */
 #define AUDIT_COUNTS_HOURS_DAYS 8
 
 /* Add up the rows that were written since the last call; *ret_rows is the number of ids that were

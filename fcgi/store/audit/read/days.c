@@ -40,7 +40,7 @@ static const struct db_stmt days_of_flow_stmt = {"days_of_flow",
 enum days_of_subject_column { DAYS_DAY, DAYS_ROWS };
 static const struct db_stmt days_of_subject_stmt = {"days_of_subject",
                                                     FINE " AND a.subject_id = $3" NEWEST, 11};
-/* A plan for all days takes 20 ms to make, and does not depend on the values: it is made once. */
+/* A plan for all days takes 20 ms to make and does not depend on the values, so it is made once. */
 const struct db_stmt audit_plan_once_stmt = {
     "audit_plan_once", "SELECT set_config('plan_cache_mode', 'force_generic_plan', true)", 0};
 

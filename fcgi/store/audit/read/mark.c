@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 
-/* The last id that was given out. Whoever got an id up to this one holds the lock of
- * mark_writers_stmt, or has committed. */
+/* The last id that was given out. Each transaction with an id up to this one holds the lock of
+ * mark_writers_stmt, or has ended. */
 enum mark_last_column { LAST_ID, LAST_NOW, LAST_CACHE };
 static const struct db_stmt mark_last_stmt = {
     "mark_last",

@@ -5,8 +5,8 @@
 
 #include "store/db/db.h"
 
-/* Longest wait for transactions that were writing audit rows, in milliseconds. They take a few, so
- * one that takes longer hangs, and the next run is told a mark. */
+/* Longest wait for transactions that were writing audit rows, in milliseconds. Usual ones take a
+ * few; if one hangs, the next run gets a mark. */
 #define AUDIT_MARK_WAIT_MS 5000
 
 struct audit_mark {

@@ -68,7 +68,7 @@ static const char *const busy_endpoints[] = {
     "/token", "/introspect", "/userinfo", "/access/v1/evaluation", "/access/v1/evaluations", NULL};
 static const struct db_stmt rows_by_endpoint_stmt = {
     "rows_by_endpoint", ROWS " AND a.endpoint = $1 AND a.endpoint NOT IN " BUSY_ENDPOINTS DOWN, 20};
-/* Requests to the admin API name their object; they are few beside those of clients. */
+/* Requests to the admin API name their object; they are few compared with those of clients. */
 static const struct db_stmt rows_by_object_stmt = {
     "rows_by_object", ROWS " AND a.endpoint LIKE '/admin/%' AND a.endpoint NOT IN " BUSY_ENDPOINTS DOWN, 20};
 /* clang-format on */

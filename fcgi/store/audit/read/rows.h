@@ -77,8 +77,8 @@ struct audit_page {
 enum az_status audit_days_list(struct op *op, const struct audit_filter *filter, uint32_t **ret,
                                size_t *ret_count);
 
-/* Find the smallest id of a day's rows, and the number after the largest one; both are 0 if it has
- * none. One trip. */
+/* Find the smallest id of a day's rows, and the number after the largest id; both are 0 without
+ * rows. One trip. */
 enum az_status audit_day_bounds(struct op *op, uint32_t day, int64_t *ret_least,
                                 int64_t *ret_below);
 
@@ -86,7 +86,7 @@ enum az_status audit_day_bounds(struct op *op, uint32_t day, int64_t *ret_least,
 enum az_status audit_rows_page(struct op *op, const struct audit_filter *filter, int64_t offset,
                                int64_t limit, struct audit_page *ret);
 
-/* Read the row with this id; no row in *ret if there is none. */
+/* Read the row with this id; *ret is empty if there is no such row. */
 enum az_status audit_rows_fetch(struct op *op, int64_t id, PGresult **ret);
 
 /* Return the id of a row of a result. */
@@ -99,7 +99,7 @@ void audit_rows_head(const PGresult *result, int row, struct audit_row *ret);
 enum az_status audit_rows_get(struct op *op, const PGresult *result, int row,
                               struct audit_row *ret);
 
-/* False if a document of a row stands for one that cannot be read. */
+/* False if a document of a row is the placeholder for one that cannot be read. */
 bool audit_rows_is_readable(const char *document);
 
 /* A walk through all matching rows, day by day, the newest first. Rows that are written during the
@@ -120,7 +120,7 @@ struct audit_walk_mark {
     int64_t id;
 };
 
-/* Go on after a place, which need not be that of a row. Called before the first step. */
+/* Continue after a position, which need not have a row. Called before the first step. */
 void audit_walk_after(struct audit_walk *walk, const struct audit_walk_mark *place);
 
 /* Return the place after which the walk goes on. */

@@ -174,8 +174,8 @@ takes_writes(struct db *db, bool *ret_standby)
     return false;
 }
 
-/* Refuse a server that takes no writes, or none that count, because another one has been made the
- * primary since. */
+/* Refuse a server that takes no writes, or whose writes do not count because another server has
+ * become the primary since. */
 static bool
 take_server(struct db *db, bool *ret_standby)
 {
@@ -265,7 +265,8 @@ db_connect_any(struct db *db)
         look_at_all(db, hosts);
     int64_t until = clock_monotonic_ms() + CONNECT_ALL_MS;
     size_t count = hosts != NULL && hosts->count > 0 ? hosts->count : 1, standbys = 0;
-    /* The board has a number in the list of the sessions: that of poolers is another. */
+    /* The number on the board is an index into the hosts of direct sessions; poolers have another
+     * list. */
     struct db_board *places = db_is_pooled(db) ? NULL : db->board;
     size_t first = hosts != NULL ? db_hosts_first(hosts, places, db->first_host) : 0;
     bool found = false, in_time = true;

@@ -232,8 +232,8 @@ db_ask_prepared(PGconn *conn, const char *name, const char *sql)
     return PQsendQueryPrepared(conn, name, 0, NULL, NULL, NULL, 0) == 1 ? ask_result(conn) : NULL;
 }
 
-/* The process of the server tells a pooler, which gives its clients numbers of its own. The
- * timeline is that of what the server writes now; the control file may have that of its last
+/* The server's process shows a pooler, which gives its clients numbers of its own. The timeline is
+ * the one that the server writes now; the control file may have the timeline of the last
  * checkpoint. */
 enum line_member { LINE_PROCESS, LINE_STANDBY, LINE_CLUSTER, LINE_TIMELINE };
 #define PROCESS_SQL "SELECT pg_backend_pid(), pg_is_in_recovery()"

@@ -5,7 +5,7 @@
 
 #include "store/db/db_board.h"
 
-/* Most servers that are told apart; a longer list is left to libpq. */
+/* Most servers that are told apart; libpq handles a longer list itself. */
 #define DB_HOSTS_MAX 8
 
 /* Parts of the connection string for one server; NULL: it says nothing of that. */
@@ -14,7 +14,7 @@ struct db_host {
 };
 
 struct db_hosts {
-    size_t count; /* 0: they cannot be told apart, so libpq has to choose */
+    size_t count; /* 0: the servers cannot be told apart, so libpq has to choose */
     struct db_host host[DB_HOSTS_MAX];
 };
 
@@ -41,11 +41,11 @@ uint64_t db_line_make(const char *cluster, unsigned long timeline);
  * an old primary. */
 bool db_line_read(PGconn *conn, uint64_t *ret, bool *ret_pooler, bool *ret_standby);
 
-/* Make a line that of the writer. False: another server of the same cluster took writes with a
- * newer timeline, so this one is an old primary. */
+/* Make a line the writer's. False: another server of the same cluster took writes with a newer
+ * timeline, so this server is an old primary. */
 bool db_line_take(struct db_board *board, uint64_t line);
 
-/* True if the first line is that of an old primary of the same cluster. */
+/* True if the first line belongs to an old primary of the same cluster. */
 bool db_line_is_old(uint64_t line, uint64_t newest);
 
 /* Run a statement on a new connection, outside a pipeline; NULL: no answer within the time limit of

@@ -36,7 +36,7 @@ struct mark {
 
 struct db_standby {
     struct db *db;                     /* the connection */
-    PostgresPollingStatusType polling; /* how far the connection is; PGRES_POLLING_OK: it is made */
+    PostgresPollingStatusType polling; /* progress of the connection; PGRES_POLLING_OK: connected */
     int64_t moved_ms;                  /* monotonic time at which it last went on */
     size_t servers, failed;            /* servers of the list; those that just failed in turn */
     int64_t again_ms;                  /* monotonic time before which the standby is not asked */
@@ -46,8 +46,8 @@ struct db_standby {
     int64_t good_ms;                   /* monotonic time at which it was last not too late */
 };
 
-/* The state that the log told last: TOLD_USED, or TOLD_LEFT_OUT with the other bits of the hash of
- * the reason. 0: nothing. */
+/* The state that was logged last: TOLD_USED, or TOLD_LEFT_OUT with the other bits of the hash of
+ * the reason. 0: nothing was logged. */
 #define TOLD_USED 1u
 #define TOLD_LEFT_OUT 2u
 
@@ -71,7 +71,7 @@ static const struct db_stmt standby_about_stmt = {
     " FROM pg_control_system() s, pg_control_checkpoint() c, pg_control_recovery() r",
     0};
 
-/* The statements after this one see everything that is replayed up to this position. */
+/* Statements after this one see everything that was replayed up to this position. */
 enum standby_reached_column { REACHED_LSN, REACHED_CLOCK, REACHED_RECOVERS };
 static const struct db_stmt standby_reached_stmt = {
     "standby_reached",
@@ -94,8 +94,8 @@ db_standby_new(TALLOC_CTX *mem, const char *url)
     return standby;
 }
 
-/* Log a change of the state that all processes of the host share. why: the reason for which the
- * standby is left out, or NULL: it is used. */
+/* Log a change of the state that all processes of the host share. `why`: the reason why the standby
+ * is left out; NULL: it is used. */
 static void
 tell(struct op *op, const char *why)
 {
@@ -125,7 +125,7 @@ leave_out(struct op *op, int64_t ms, const char *why)
     tell(op, why);
 }
 
-/* Go on with a connection, and wait for it until that time at most. */
+/* Continue a connection attempt, and wait for it at most until that time. */
 static void
 poll_connection(struct db_standby *standby, int64_t until)
 {
@@ -210,7 +210,8 @@ take_mark(struct op *op, struct db_standby *standby)
     return false;
 }
 
-/* Run a batch at the standby, no longer than its answer counts. False: there is none. */
+/* Run a batch at the standby, at most for as long as its answer counts. False: there is no such
+ * answer. */
 static bool
 ask_standby(struct op *op, struct db_standby *standby, struct db_batch *batch)
 {
@@ -264,8 +265,8 @@ db_standby_begin(struct op *op, struct db_batch *batch)
     return true;
 }
 
-/* True if the server may say what is live: it is a standby still, and by its clock no token lives
- * longer than by that of the writer. */
+/* True if the server may say what is live: it is still a standby, and by its clock no token lives
+ * longer than by the writer's clock. */
 static bool
 may_judge(struct op *op, struct db_standby *standby, const PGresult *reached)
 {

@@ -21,9 +21,8 @@ struct db_standby *db_standby_new(TALLOC_CTX *mem, const char *url);
  * A connection is made in the background of the requests, so that none waits for it. */
 bool db_standby_begin(struct op *op, struct db_batch *batch);
 
-/* Run the batch at the standby. False: it has no answer that counts; ask the writer, by a new
- * batch.
- */
+/* Run the batch at the standby. False: the standby gave no answer that counts; ask the writer with
+ * a new batch. */
 bool db_standby_run(struct op *op, struct db_batch *batch);
 
 #endif

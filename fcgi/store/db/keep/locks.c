@@ -64,8 +64,8 @@ struct aside_lock {
     struct db *db;
 };
 
-/* Locks beside a handle whose server refuses those of sessions, or whose sessions are a pooler's.
- */
+/* Locks of a connection beside a handle whose server refuses session locks, or whose sessions
+ * belong to a pooler. */
 struct aside_locks {
     struct aside_lock *first;
 };
@@ -121,7 +121,7 @@ aside_find(const struct aside_locks *asides, enum lock_class class, const char *
     return lock;
 }
 
-/* Return a connection that holds no lock, made if there is none; NULL: no memory. */
+/* Return a connection that holds no lock, and make it if necessary; NULL: no memory. */
 static struct aside_lock *
 aside_take(struct op *op, struct aside_locks *asides)
 {

@@ -110,8 +110,8 @@ partition_get_lists(struct op *op, struct partition_lists **ret)
     return AZ_OK;
 }
 
-/* Log once that the clock of the host is not that of the database, which decides what has expired.
- */
+/* Log once that the clock of the host differs from the clock of the database, which decides what
+ * has expired. */
 static void
 partition_compare_clocks(struct partition_lists *lists)
 {

@@ -20,8 +20,8 @@ uint32_t partition_day(int64_t time);
 /* Return the number of a refresh token's partition: the day of the hour that the token names. */
 uint32_t partition_refresh(uint32_t bucket);
 
-/* Return the time of day of the database, in seconds since 1970, as it was told within the last
- * minute: what is dropped and what can be live does not depend on the clock of this host. */
+/* Return the time of day of the database, in seconds since 1970, reckoned from a reading within the
+ * last minute: what is dropped and what can be live does not depend on the clock of this host. */
 enum az_status partition_time(struct op *op, int64_t *ret);
 
 /* *ret is true if the partition exists and can hold a live row. The list is read once per
@@ -37,7 +37,7 @@ enum az_status partition_need_day(struct op *op, uint32_t day);
 /* Read the days that have an audit partition, in no order; *ret is on op->mem. */
 enum az_status partition_days(struct op *op, uint32_t **ret, size_t *ret_count);
 
-/* Find the first audit day that retention keeps; 0: it keeps all. */
+/* Find the first audit day that retention keeps; 0: retention keeps all days. */
 enum az_status partition_first_kept_day(struct op *op, uint32_t *ret);
 
 /* Read the lists again, because a statement named a partition that does not exist. */

@@ -17,7 +17,7 @@
 
 static const struct db_stmt audit_insert_stmt = {"audit_insert", INSERT, 15};
 
-/* set_config makes this one transaction asynchronous: the answer does not wait for the row. */
+/* set_config makes only this transaction asynchronous: the answer does not wait for the row. */
 static const struct db_stmt audit_send_stmt = {"audit_send", ASYNC INSERT " FROM async", 15};
 
 void
@@ -39,7 +39,7 @@ audit_bind(struct db_params *params, const struct audit_entry *entry)
     db_octets(params, entry->decision, entry->decision_length);
 }
 
-/* Read the types of authorization_details; *ret is NULL if there are none. False: no memory. */
+/* Read the types of authorization_details; *ret is NULL without any. False: no memory. */
 static bool
 audit_details_types(TALLOC_CTX *mem, const json_t *details, json_t **ret)
 {

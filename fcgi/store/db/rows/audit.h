@@ -6,7 +6,7 @@
 
 #define AUDIT_USER_AGENT_MAX 256 /* octets kept of User-Agent, whose length the client chooses */
 
-/* Depth of a summary; those of the handlers are flat, or have one list or object. */
+/* Depth of a summary; the handlers' summaries are flat, or have one list or object. */
 #define AUDIT_SUMMARY_DEPTH_MAX 8
 
 struct audit_entry {
@@ -31,7 +31,7 @@ struct audit_entry {
     const char *scope;             /* granted or shown, or what was denied; separated by spaces */
     const char *codes;             /* of all deny reasons, joined by words_join_texts, or NULL */
     const char *inactive;          /* why an introspection showed nothing, or NULL */
-    const char *error, *reason;    /* of a failed request, as its caller was told, or NULL */
+    const char *error, *reason;    /* reason of a failed request as its caller saw it, or NULL */
     const char *resource;         /* these three are for audit_explain: asked for, or the token's */
     const json_t *resource_types; /* array, or NULL */
     const json_t *details;        /* authorization_details, of which the types are noted; or NULL */

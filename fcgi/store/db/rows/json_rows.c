@@ -80,7 +80,7 @@ json_rows_fetch(struct op *op, const struct json_rows *rows, const char *key,
     return st;
 }
 
-/* Fail because no row was written: it does not exist, or has another version. */
+/* Fail because no row was written: the row does not exist, or has another version. */
 static enum az_status
 json_rows_missing(struct op *op, const struct json_rows *rows, const char *version)
 {

@@ -23,14 +23,15 @@ struct json_rows {
     const char *besides; /* another member that must be unique, for the text of a 409: " or its
                             issuer", or "" */
     const char *taken;   /* public text of a 409 when that other member is taken */
-    const struct db_stmt *list;  /* $1.. filters, NULL: any; one column: the DTO */
-    const struct db_stmt *page;  /* $1.. filters, then the most rows (NULL: all) and the offset; the
-                                    number of all rows, and those of the page as a JSON array */
-    const struct db_stmt *fetch; /* $1 key; the DTO, and the version if rows have one */
+    const struct db_stmt *list; /* $1.. filters, NULL: any; one column: the DTO */
+    const struct db_stmt
+        *page; /* $1.. filters, then the limit of rows (NULL: no limit) and the offset; returns the
+                  number of all rows, and the rows of the page as a JSON array */
+    const struct db_stmt *fetch;   /* $1 key; the DTO, and the version if rows have one */
     const struct db_stmt *insert;  /* $1 key, $2 columns as JSON, $3 sealed secret if the table has
                                       one; returns a row unless the key is taken */
-    const struct db_stmt *replace; /* the same parameters, and $4 the version that the row must
-                                      have, NULL: any; returns a row unless there is none */
+    const struct db_stmt *replace; /* the same parameters, and as $4 the version that the row must
+                                      have (NULL: any version); returns the changed row, if any */
     const struct db_stmt *remove;  /* $1 key, $2 the version if rows have one; returns a row unless
                                       there was none */
     const struct db_stmt *after;   /* run when a write is committed, or NULL: nothing is */
@@ -50,7 +51,7 @@ struct json_row {
 /* A row as it is shown; on op->mem. */
 struct json_shown {
     const char *dto;     /* JSON text; NULL: there is no such row */
-    const char *version; /* changes with each write of the row, or NULL if rows have none */
+    const char *version; /* changes with each write of the row; NULL if rows have no version */
 };
 
 /* Read all rows that match the filters (`count` values in the order of the statement) as a JSON
@@ -84,8 +85,8 @@ enum az_status json_rows_fetch(struct op *op, const struct json_rows *rows, cons
 enum az_status json_rows_insert(struct op *op, const struct json_rows *rows,
                                 const struct json_row *row, struct json_shown *ret);
 
-/* Replace a row and read it back. AZ_NOT_FOUND; AZ_PRECONDITION_FAILED: it has another version, or
- * is gone; AZ_CONFLICT: a unique value is taken. One trip, and one for `after`. */
+/* Replace a row and read it back. AZ_NOT_FOUND; AZ_PRECONDITION_FAILED: the row has another
+ * version, or is gone; AZ_CONFLICT: a unique value is taken. One trip, and one for `after`. */
 enum az_status json_rows_replace(struct op *op, const struct json_rows *rows,
                                  const struct json_row *row, struct json_shown *ret);
 

@@ -9,7 +9,7 @@
 
 /* Most marks of one request. */
 #define OBJECT_OWNERS_MAX 1000
-/* Longest name of an object, in code points: that of an entry has a data key and two names. */
+/* Longest name of an object, in code points: the name of an entry has a data key and two names. */
 #define OBJECT_KEY_MAX 2048
 
 /* A mark as the admin API shows it. */

@@ -116,7 +116,7 @@ db_batch_apply(struct db_batch *batch)
     batch->applies = true;
 }
 
-/* The settings of a session of ours. */
+/* The settings that this program wants of a session. */
 #define GUARD_SETS                                                                                 \
     "set_config('lock_timeout', '" DB_LOCK_TIMEOUT "', true)"                                      \
     " || set_config('client_connection_check_interval', '" DB_CHECK_INTERVAL "', true)"            \

@@ -69,7 +69,8 @@ db_prepared_refused(struct prepared *prepared)
     prepared->sent = false;
 }
 
-/* Prepare a statement without its notification from now on. False: it has none. */
+/* Prepare a statement without its notification from now on. False: the statement has no
+ * notification. */
 static bool
 db_prepared_silence(struct prepared *prepared)
 {

@@ -12,8 +12,8 @@
 #include "store/db/db.h"
 #include "store/db/db_private.h"
 
-/* Time after which a process looks for news itself where the server refuses notifications. One
- * look is one read by an index. Milliseconds. */
+/* Interval at which a process looks for news itself where the server refuses notifications, in
+ * milliseconds. Each time reads one row by an index. */
 #define QUIET_MS 200
 
 /* Its loss leaves unknown what happened. */
@@ -38,8 +38,8 @@ run_script(struct op *op, const char *sql, char ret_state[6])
     op->az->db->trips++;
     if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
         return AZ_OK;
-    /* A failure without SQLSTATE is one of libpq. The server has not been heard to the end: what it
-     * says next would be taken for the answer to the next statement. */
+    /* A failure without SQLSTATE comes from libpq. The server's answer was not read to its end: the
+     * rest would be taken for the answer to the next statement. */
     bool lost = PQstatus(op->az->db->conn) != CONNECTION_OK || ret_state[0] == '\0';
     char message[512];
     snprintf(message, sizeof(message), "%s%s",

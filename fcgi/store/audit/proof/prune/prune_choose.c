@@ -50,8 +50,8 @@ leave(struct prune_epoch *at)
 
 /* ---- the proof */
 
-/* Prove that a checkpoint is one that we signed, of this size, and that the epoch has its leaves.
- */
+/* Prove that this service signed a checkpoint, that it has this size, and that the epoch has its
+ * leaves. */
 static bool
 is_signed(struct prune *prune, const struct prune_epoch *at, const char *note, int64_t size)
 {

@@ -54,8 +54,8 @@ struct prune_tile {
     size_t leaves; /* that age */
 };
 
-/* True if the hashes of a tile are those in the tile above, which stays. The last checkpoint of an
- * epoch proves those of a tile that is not full. */
+/* True if the hashes of a tile agree with the tile above, which stays. The last checkpoint of an
+ * epoch proves the hashes of a tile that is not full. */
 static enum az_status
 check_hashes(const struct prune_tile *at, bool *ret)
 {

@@ -28,8 +28,8 @@ struct drop {
     int64_t leaves; /* whose rows are in it, as they were sealed */
 };
 
-/* Count a row if it is a leaf; `tiles` are those of each epoch. A row that was added or changed
- * after the seal must not excuse one that is missing. */
+/* Count a row if it is a leaf; `tiles`: the tiles of each epoch. A row that was added or changed
+ * after the seal must not excuse a missing row. */
 static enum az_status
 count_row(struct drop *drop, struct audit_tiles *tiles, const struct audit_line *line)
 {
@@ -115,7 +115,7 @@ append_drop(struct drop *drop)
                              NULL, key, NULL);
 }
 
-/* Append the note of a day if it has none. */
+/* Append the note of a day unless the day has one already. */
 static enum az_status
 note_drop(struct drop *drop)
 {

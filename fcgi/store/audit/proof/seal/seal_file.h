@@ -19,7 +19,7 @@ enum az_status audit_seal_file(struct op *op);
  * it is not ours to read. */
 enum az_status audit_seal_file_end(struct op *op, char **ret);
 
-/* Return the last checkpoint of a text of checkpoints, or what is left of it; NULL: it has none. */
+/* Return the last checkpoint of a text of checkpoints, or what is left of it, or NULL. */
 char *audit_last_note(char *text);
 
 /* Write all octets to a file and sync them. */

@@ -35,7 +35,7 @@ static const struct db_stmt audit_epoch_stored_stmt = {
 
 /* ---- the files ---- */
 
-/* Read a file whole; *ret NULL: there is none, or it is not ours to read. */
+/* Read a whole file; *ret is NULL if it does not exist, or may not be read. */
 static enum az_status
 read_file(TALLOC_CTX *mem, const char *path, char **ret)
 {
@@ -172,7 +172,7 @@ check_outside(const struct seal *seal, const struct checkpoint *kept, const char
     return later ? refuse(seal, why) : AZ_OK;
 }
 
-/* Read the checkpoint that this host signed last; *ret NULL: there is none. */
+/* Read the checkpoint that this host signed last; *ret is NULL if there is none yet. */
 static enum az_status
 read_signed(struct op *op, char **ret)
 {

@@ -24,7 +24,7 @@ enum az_status audit_signed_check(struct seal *seal, const struct jwk *key);
 bool audit_signed_has(struct op *op, const struct audit_log_state *state,
                       const struct checkpoint *signed_);
 
-/* True if the active key signed a note, or an earlier one of ours. */
+/* True if the active key, or one of our earlier keys, signed a note. */
 bool audit_signed_is_ours(struct op *op, const char *note, const char *origin,
                           const struct jwk *key);
 

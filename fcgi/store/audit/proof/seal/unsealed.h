@@ -8,8 +8,8 @@
  * row, a host that hangs or a restart of the database is not reported as one. */
 #define AUDIT_UNSEALED_MAX 300
 
-/* Read the age of the oldest row that no checkpoint covers, in seconds; 0: there is none, or no
- * log. */
+/* Read the age of the oldest row that no checkpoint covers, in seconds; 0: there is no such row, or
+ * no log. */
 enum az_status audit_unsealed_seconds(struct op *op, int64_t *ret);
 
 #endif

@@ -13,7 +13,7 @@
 enum audit_fault_kind {
     AUDIT_ROW_CHANGED,       /* a row is not what was sealed */
     AUDIT_ROW_MISSING,       /* a sealed row is not there */
-    AUDIT_ROW_ADDED,         /* a row that was not sealed stands among sealed ones */
+    AUDIT_ROW_ADDED,         /* a row that was not sealed is among sealed rows */
     AUDIT_ROWS_HIDDEN,       /* more rows are left out of a file than notes say were dropped */
     AUDIT_NOTE_CHANGED,      /* a note is missing or changed */
     AUDIT_TILE_FORGED,       /* a tile is missing, or does not follow from the one below */

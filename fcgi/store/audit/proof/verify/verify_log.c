@@ -15,8 +15,8 @@ is_known(const struct audit_verified *verified, const struct checkpoint *checkpo
     return false;
 }
 
-/* Report epochs that are missing, but for those that a restore lost as a first note says, and
- * checkpoints of logs that are not here, with the present epoch. */
+/* Report missing epochs, except those that a restore lost according to a first note, and
+ * checkpoints of unknown logs, with the present epoch. */
 static void
 check_epochs(const struct audit_check *check, struct audit_verified *verified)
 {
