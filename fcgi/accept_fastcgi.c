@@ -38,7 +38,7 @@ fastcgi_variable_once(char *const *list, const char *name)
     return found;
 }
 
-/* Return "unix" or "other": whether who connects needs the rights of a file for that. */
+/* Return "unix" if file permissions decide who may connect, else "other". */
 static const char *
 socket_word(int fd)
 {

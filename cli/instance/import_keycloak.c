@@ -34,7 +34,7 @@ static const struct import_member realm_members[] = {
     {"authenticatorConfig", NULL, "people sign in at identity providers, which ask for factors",
      false},
     {"accessTokenLifespan*", NULL, "set it in the row svc.operator.controls.lifetime", false},
-    {"sslRequired",       NULL, "the service demands TLS but for loopback", true},
+    {"sslRequired",       NULL, "the service demands TLS except for loopback", true},
     {.name = NULL},
 };
 static const struct import_member client_members[] = {

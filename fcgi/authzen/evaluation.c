@@ -156,8 +156,8 @@ decide_access(struct evaluation *it)
 
 /* ---- the answer */
 
-/* Return the reasons that the caller sees: those of rules. That no rule matched says no more than
- * the decision does. */
+/* Return the reasons that the caller sees: the reasons of rules. That no rule matched says no more
+ * than the decision does. */
 static json_t *
 shown_reasons(struct op *op, const json_t *reasons)
 {

@@ -189,7 +189,7 @@ day_fits(const struct cron *cron, const struct tm *day)
     return cron->any_day || cron->any_weekday ? by_day && by_weekday : by_day || by_weekday;
 }
 
-/* Return the first value from `from` on, or -1 if there is none. */
+/* Return the first value from `from` on, or -1. */
 static int
 next_bit(uint64_t bits, int from)
 {

@@ -57,7 +57,7 @@ uuid7_parse(const char *text, unsigned char ret[UUID7_OCTETS])
         id[nibble / 2] = (unsigned char) (id[nibble / 2] << 4 | (digit - digits));
         nibble++;
     }
-    /* The hyphens, and so the whole text, are those of the one form. */
+    /* With the hyphens the whole text is checked: there is only one form. */
     uuid7_format(id, again);
     if (memcmp(again, text, UUID7_TEXT_LENGTH) != 0 || uuid7_check(id) != AZ_OK)
         return AZ_INVALID;

@@ -39,7 +39,7 @@ struct client_reading {
 /* The tokens; on mem. */
 struct client_tokens {
     const char *access_token;  /* fit for a header */
-    const char *refresh_token; /* may stand in a form; NULL if the answer has none */
+    const char *refresh_token; /* may be sent in a form; or NULL */
     const char *id_token;      /* OpenID Connect Core 3.1.3.3, not checked; or NULL */
     const char *issued_type;   /* issued_token_type (RFC 8693 2.2.1), or NULL */
     const char *token_type;    /* or NULL */

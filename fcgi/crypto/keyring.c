@@ -26,7 +26,7 @@ struct ring {
 
 struct keyring {
     struct ring now;       /* seals and opens */
-    struct ring *previous; /* only opens; NULL: there is none */
+    struct ring *previous; /* only opens; or NULL */
     char *pepper;          /* key of the lookup HMAC */
 };
 

@@ -34,8 +34,8 @@ char *note_sign(TALLOC_CTX *mem, const char *text, const char *name, const struc
  * over. AZ_INVALID: it has none. */
 enum az_status note_verify(const char *note, const char *name, const struct jwk *key);
 
-/* Read the text of a note as a checkpoint; lines of an extension are passed over. AZ_INVALID: it is
- * none. */
+/* Read the text of a note as a checkpoint; extension lines are ignored. AZ_INVALID: the text is not
+ * a checkpoint. */
 enum az_status checkpoint_read(const char *note, struct checkpoint *ret);
 
 #endif

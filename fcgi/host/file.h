@@ -28,7 +28,7 @@ struct host_file {
     /* The one descriptor of the file in this process: close(2) of any drops all locks that the
      * process has on the file, so nothing opens the file once more. */
     int fd;
-    pid_t owner; /* of the slots: a child has none of its parent's */
+    pid_t owner; /* of the slots: a child holds none of its parent's slots */
     int64_t slot[HOST_SLOTS_MAX];
     size_t slots;
 };

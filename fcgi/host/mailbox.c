@@ -16,8 +16,8 @@
 #include "base/clock.h"
 #include "base/settings/settings.h"
 
-/* Time in which a worker that has opened the connection puts its answer in, in milliseconds: it has
- * nothing else to do. */
+/* Time in which a worker that has connected puts its answer in, in milliseconds. It does nothing
+ * else in between. */
 #define PUT_MS 1000
 
 /* Age from which a socket can be one that is left, in seconds: before that, the worker that has

@@ -28,13 +28,13 @@ enum az_status mailbox_open(struct op *op, TALLOC_CTX *mem, struct mailbox **ret
 enum az_status mailbox_take(TALLOC_CTX *mem, const struct mailbox *box, char **ret,
                             size_t *ret_length);
 
-/* Put an answer into the mailbox of an id, without waiting. AZ_NOT_FOUND: it is closed, or has one.
- */
+/* Put an answer into the mailbox of an id, without waiting. AZ_NOT_FOUND: it is closed, or already
+ * has an answer. */
 enum az_status mailbox_put(struct op *op, const unsigned char id[MAILBOX_OCTETS], const char *text,
                            size_t length);
 
-/* Remove the sockets that workers left in a directory which were killed while they waited: those of
- * this account, older than a minute, on which nothing listens. */
+/* Remove the sockets that workers left behind when they were killed while they waited: sockets of
+ * this account, older than a minute, on which no process listens. */
 void mailbox_sweep(const char *directory);
 
 #endif

@@ -38,7 +38,7 @@ struct counters {
 
 /* ---- the routing table as labels */
 
-/* Add the place of a path if it has none yet. */
+/* Add an entry for a path, unless it has one. */
 static void
 add_path(struct counters *counters, const struct route *route)
 {

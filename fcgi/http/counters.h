@@ -43,8 +43,8 @@ void counters_answered(struct counters *counters, const struct route *route, int
  */
 bool counters_admit_line(struct counters *counters, const char *address, int64_t now);
 
-/* Return how many lines were left out in an earlier minute, to one caller alone; 0 if there is
- * none, or if they are told already. */
+/* Return how many lines were left out in an earlier minute, to one caller only; 0 if none were, or
+ * if another caller has reported them. */
 uint64_t counters_take_left_out(struct counters *counters, int64_t now);
 
 #endif

@@ -25,7 +25,7 @@ is_below(const char *pattern)
     return pattern[1] == '*' && strcmp(pattern, BELOW) == 0;
 }
 
-/* Pass over a segment of both if it is the same; false: it is not. Most rows differ from a path in
+/* Pass over a segment of both if it is the same; false: it differs. Most rows differ from a path in
  * the first characters. */
 static bool
 skip_same(const char **pattern, const char **path)

@@ -26,15 +26,16 @@ struct http_header {
 
 /* The answer. */
 struct response {
-    int status;                                    /* 0: not answered yet */
-    const char *content_type;                      /* NULL: there is no body */
-    const char *body;                              /* on the request's memory */
-    size_t length;                                 /* octets of body */
-    bool newline;                                  /* a line feed follows the body */
-    enum az_status (*stream)(struct request *req); /* writes the body, or NULL: it is above */
-    void *stream_arg;                              /* for stream */
-    const char *cache; /* Cache-Control in place of the row's cache headers, or NULL */
-    bool begun;        /* the head is sent: dispatch_begin_stream() */
+    int status;               /* 0: not answered yet */
+    const char *content_type; /* NULL: there is no body */
+    const char *body;         /* on the request's memory */
+    size_t length;            /* octets of body */
+    bool newline;             /* a line feed follows the body */
+    enum az_status (*stream)(
+        struct request *req); /* writes the body, or NULL if `body` above has it */
+    void *stream_arg;         /* for stream */
+    const char *cache;        /* Cache-Control in place of the row's cache headers, or NULL */
+    bool begun;               /* the head is sent: dispatch_begin_stream() */
     struct http_header header[HTTP_HEADERS_MAX]; /* besides Status, Content-Type and the row's */
     size_t headers;                              /* used entries of header */
 };
@@ -77,8 +78,8 @@ enum az_status respond_see_other(struct request *req, const char *url);
  * octets; an answer that the caller has already becomes a 304 (RFC 9110 8.8.3, 13.1.2). */
 enum az_status respond_cached(struct request *req, long max_age);
 
-/* Let a cache of the caller alone keep the answer for so many seconds, in place of the cache
- * headers of the row. An answer that takes the place of this one is without it. */
+/* Let only the caller's own cache keep the answer for so many seconds, in place of the cache
+ * headers of the row. An answer that replaces this one does not inherit it. */
 void respond_kept(struct request *req, int64_t seconds);
 
 /* Add a header. A value with a control character is dropped whole (response splitting). */

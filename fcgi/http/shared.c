@@ -42,7 +42,7 @@ struct map {
 };
 
 struct shared {
-    struct host_file *file; /* its slots are those of who holds a long poll or a trial */
+    struct host_file *file; /* its slots are held by long polls or trials */
     struct map *map;
 };
 

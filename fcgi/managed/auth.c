@@ -38,7 +38,7 @@ const struct managed_secret_row managed_secret_rows[MANAGED_SECRETS_MAX] = {
     {"key",          "privateKeyJwt", "key", offsetof(struct managed_secrets, private_key)  },
 };
 
-/* upstreamAuth as it stands in the document. */
+/* upstreamAuth as the document has it. */
 struct raw_auth {
     struct managed_auth auth;
     const json_t *private_key, *validate;

@@ -25,7 +25,7 @@ bool managed_auth_is_shared(enum managed_auth_type type);
  */
 bool managed_auth_is_linked(enum managed_auth_type type);
 
-/* Read the opened secrets: an object of texts by name. AZ_INVALID: it is another value. */
+/* Read the opened secrets: an object of texts by name. AZ_INVALID: another kind of value. */
 enum az_status managed_secrets_read(TALLOC_CTX *mem, const char *text, size_t length,
                                     struct managed_secrets *ret);
 

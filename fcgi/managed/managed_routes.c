@@ -178,7 +178,7 @@ const struct field_table managed_route_table = FIELD_TABLE("ManagedRoute", route
 
 /* ---- answers of STATIC routes */
 
-/* Take the body of an answer in the one form that was given. */
+/* Take the body of an answer, which is given in exactly one form. */
 static const char *
 answer_body(struct reader *reader, const struct raw_answer *raw, struct managed_answer *answer)
 {

@@ -88,7 +88,7 @@ void reader_part_begin(struct reader *reader, const char *kind, const char *by, 
  * that the resource leaves out. */
 void reader_parts_end(struct reader *reader, const struct managed_left_out *parts, size_t count);
 
-/* Read a member of the document into reader->resource; faults are told by their places. */
+/* Read a member of the document into reader->resource. Each fault names the member's path. */
 void reader_routes(struct reader *reader, const json_t *routes);
 void reader_tools(struct reader *reader, const json_t *tools);
 void reader_auth(struct reader *reader, const json_t *auth);

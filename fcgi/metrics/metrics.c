@@ -53,7 +53,7 @@ metric_places(const struct metric_row *row, size_t places)
     return row->routes == ROUTES_NONE ? 1 : places;
 }
 
-/* Return the words of a metric; what the reader finds out has none. */
+/* Return the words of a metric, or NULL if the reader computes it. */
 static size_t
 count_words(const struct metric_row *row, size_t places)
 {

@@ -13,7 +13,7 @@ struct own_token {
     struct token_lookup lookup; /* lookup.row: the token, with its client and subject */
     json_t *scopes;             /* set by own_token_judge(): what policy grants now, an array */
     json_t *baseline;           /* set with it: the pdpOutput of the issuance, or NULL */
-    json_t *issued;             /* set with it: its pdpInput; NULL: it is gone */
+    json_t *issued;             /* set with it: its pdpInput; NULL if it was deleted */
 };
 
 /* Refuse the token: AZ_INVALID_TOKEN with `error="invalid_token"` in the challenge (RFC 6750 3.1),

@@ -215,7 +215,7 @@ make_session(struct proved *proved)
     return st;
 }
 
-/* Find the client of the request again; a page of ours has none. */
+/* Find the client of the request again; the service's own pages have no client. */
 static enum az_status
 resume(struct request *req, const struct authorization *authorization)
 {

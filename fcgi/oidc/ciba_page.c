@@ -35,7 +35,7 @@ const struct route_param ciba_form_params[] = {
 };
 /* clang-format on */
 
-/* Seconds from which the time left is told in minutes. */
+/* Seconds from which the time left is shown in minutes. */
 #define MINUTES_FROM 120
 
 /* The name of a form token: the token is good for one request. */

@@ -13,7 +13,7 @@
 #include "crypto/digest.h"
 #include "http/request.h"
 
-/* Compute the SHA-256 of the session cookie; false: the browser sent none of ours. */
+/* Compute the SHA-256 of the session cookie; false: the browser sent no cookie of this service. */
 bool session_cookie_read(const struct request *req, unsigned char ret_hash[SHA256_OCTETS]);
 
 /* Make a new session id: set the cookie on the answer and return its hash. */

@@ -213,7 +213,7 @@ read_atom(struct pattern_reader *reader)
     }
 }
 
-/* Read a number of a repetition. False: there is none, or it is too large. */
+/* Read a number of a repetition. False: no number, or too large. */
 static bool
 read_count(struct pattern_reader *reader, int *ret)
 {

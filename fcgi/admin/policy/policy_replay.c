@@ -24,8 +24,8 @@ says_nothing(const json_t *value)
            || (json_is_object(value) && json_object_size(value) == 0);
 }
 
-/* Add the members of one answer that differ in the other. `again`: skip those that both have, which
- * were added before. */
+/* Add the members of this answer that differ from the other answer. `again`: skip members that both
+ * answers have, because the first call added them. */
 static bool
 add_changes(json_t *changes, const json_t *one, const json_t *other, bool again)
 {

@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <talloc.h>
 
-/* Kinds of objects with secrets of an administrator that are sent to others. */
+/* Kinds of objects whose secrets, which an administrator entered, are sent to other servers. */
 enum secret_owner {
     SECRET_OF_RESOURCE, /* a managed resource */
     SECRET_OF_PROVIDER, /* an identity provider */

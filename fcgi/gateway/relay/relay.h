@@ -62,7 +62,7 @@ struct relay_hold {
     unsigned topics;                      /* bits of enum relay_topic */
     size_t uris;                          /* that the stream is about */
     int64_t watched[RELAY_URIS_MAX];      /* row of the managed resource of each */
-    struct feed_mark fed[RELAY_URIS_MAX]; /* of those at upstreams, which a feeder hears of */
+    struct feed_mark fed[RELAY_URIS_MAX]; /* of URIs at upstreams, to which a feeder subscribes */
     const char *text[RELAY_TEXTS];        /* never NULL; "" for a topic whose bit is not set */
 };
 

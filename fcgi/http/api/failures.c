@@ -159,7 +159,7 @@ failure_schema(struct jsonx_build *schemas, int status)
     return json_pack("{s:[o,{s:{s:{s:o}}}]}", "allOf", error, "properties", "error", "enum", codes);
 }
 
-/* Return the body of a failure, or NULL. A 304 never has one, the 404 of the admin API has none
+/* Return the body of a failure, or NULL. A 304 has no body, nor has the 404 of the admin API
  * (specification 7.2), and pages are for browsers. */
 static json_t *
 failure_content(struct jsonx_build *schemas, int status, enum route_dialect dialect)

@@ -10,7 +10,7 @@
 #include "http/fetch/documents.h"
 
 /* Documents in memory: two for each of 16 providers and statement issuers, which the operator
- * names. Half a megabyte if they are as large as those of the largest providers. */
+ * names. Half a megabyte if all are as large as the documents of the largest providers. */
 #define DOCUMENT_MEMORY_MAX 32
 
 /* Longest time in memory, in milliseconds; a document that another worker or host has fetched again

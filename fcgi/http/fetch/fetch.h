@@ -74,7 +74,7 @@ fetch_fault_of_host(enum fetch_fault fault)
 struct fetch_answer {
     enum fetch_fault fault;   /* FETCH_OK if there is an answer */
     int status;               /* HTTP status code */
-    const char *content_type; /* without parameters, in lower case; "" if there is none */
+    const char *content_type; /* without parameters, in lower case; or "" */
     const char *challenge;    /* the first WWW-Authenticate; "" if there is none */
     const char *body;         /* NUL-terminated */
     size_t length;            /* octets of body */

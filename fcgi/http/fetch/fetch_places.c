@@ -15,9 +15,9 @@
  */
 #define LOOK_MS 5
 
-/* Slots of the pool's file: the places, those of processes that wait, far behind them those of each
- * address, at a keyed hash of it, so that no list of holders can be out of date, and those of
- * browsers. */
+/* Slots of the pool's file: first the slots of fetches and of processes that wait; far behind them
+ * the slots of addresses and of browsers, each at a keyed hash, so that no list of holders can be
+ * out of date. */
 #define PLACES_AT 0
 #define WAITS_AT 256
 #define ADDRESSES_AT (1LL << 20)
@@ -123,7 +123,7 @@ take(struct op *op, const struct attempt *attempt, struct fetch_place *ret)
     return FETCH_OK;
 }
 
-/* True if the process needs no place: it has one, or is no process of a host. */
+/* True if the process needs no slot: it has one, or does not belong to a pool. */
 static bool
 needs_none(const struct az *az)
 {

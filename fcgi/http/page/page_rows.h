@@ -7,7 +7,7 @@
 /* Room for the names of one page, with the NULL after them. */
 #define PAGE_VALUES 56
 
-/* A page, and the names that its template may use besides those of every page (page.c). */
+/* A page, and the names that its template may use in addition to those of every page (page.c). */
 struct page_row {
     const char *name;
     const char

@@ -45,8 +45,8 @@ texts_problem(struct texts_reading *reading, const char *path, const char *why)
                  path, why);
 }
 
-/* Return why a text cannot be used, or NULL. Its values must be those of the English one: a page
- * that leaves out who asks would hide it. */
+/* Return why a text cannot be used, or NULL. It must have the same values as the English text: a
+ * page that leaves out who asks would hide it. */
 static const char *
 text_fault(const struct texts_reading *reading, const char *name, const json_t *text)
 {

@@ -31,8 +31,8 @@ came_by_trusted_proxy(const struct request *req)
     return req->op.az->cfg->trusted_proxy_count > 0 && has_header(req, "HTTP_X_FORWARDED_FOR");
 }
 
-/* Refuse an address that is none: all who name such a one would share a rate limit, and no rule
- * about addresses would know them. */
+/* Refuse an invalid address: all requests with such an address would share a rate limit, and no
+ * rule about addresses would apply to them. */
 static enum az_status
 check_address(struct request *req)
 {

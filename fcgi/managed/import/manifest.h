@@ -68,8 +68,8 @@ json_t *managed_manifest_fill(TALLOC_CTX *mem, const struct managed_manifest *ma
  */
 bool managed_manifest_update(json_t *stored, const json_t *filled);
 
-/* Return the names of scopes of a manifest that another one does not have, as an array on mem, and
- * those that both have with other `implies`, or NULL if out of memory. */
+/* Return the names of a manifest's scopes that the other manifest lacks, and of scopes that both
+ * have with different `implies`, as an array on mem, or NULL if out of memory. */
 json_t *managed_scopes_added(TALLOC_CTX *mem, const json_t *was, const json_t *is);
 json_t *managed_scopes_changed(TALLOC_CTX *mem, const json_t *was, const json_t *is);
 

@@ -172,8 +172,8 @@ secret_fault(const json_t *document, const char *method)
     return NULL;
 }
 
-/* Check the keys of a client that declares them: it is asked for a signature, because to let it in
- * without would be a downgrade (oauth.md 3.2). */
+/* Check the keys of a client that declares keys. It must sign its requests: accepting the client
+ * without a signature would be a downgrade (oauth.md 3.2). */
 static const char *
 keys_fault(TALLOC_CTX *mem, const struct metadata *data)
 {
@@ -234,7 +234,7 @@ cimd_fill(TALLOC_CTX *mem, const struct metadata *data, struct client *ret)
     /* A scope of blanks counts as absent, as at /register: as a ceiling it would let nothing
      * through. */
     ret->scope = words_next(&rest, &word, &length) ? data->scope : NULL;
-    /* The document is the same for all servers, so an algorithm that this one does not know is
+    /* The document is the same for all servers, so an algorithm that this server does not know is
      * left out: the client gets RS256, which it must accept (OpenID Connect Core 3.1.3.7). */
     ret->id_token_alg =
         words_has(settings_id_token_algs, data->id_token_alg) ? data->id_token_alg : NULL;

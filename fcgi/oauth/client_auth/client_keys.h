@@ -1,5 +1,5 @@
-/* The keys by which a client signs its assertions (oauth.md J8): registered with it, or at its
- * jwks_uri; those of a workload are in the trust bundle (svid_keys.h). */
+/* The keys by which a client signs its assertions (oauth.md J8): registered with the client, or at
+ * its jwks_uri. The trust bundle has the keys of workloads (svid_keys.h). */
 #ifndef AZ_OAUTH_CLIENT_KEYS_H
 #define AZ_OAUTH_CLIENT_KEYS_H
 

@@ -30,7 +30,7 @@ enum az_status dpop_read(struct request *req);
 enum az_status dpop_check_token(struct request *req, const char *access_token, const char *jkt,
                                 const char **ret_why);
 
-/* The request that a proof is about: of a proxy that asks about another one. */
+/* The request that a proof is about, if a proxy asks about a request of its client. */
 struct dpop_place {
     const char *method;
     const char *url; /* without query */

@@ -7,7 +7,7 @@
 
 #include "crypto/jwk.h"
 
-/* Longest jti, in octets: it is hashed and remembered. 96 random bits are 16 characters. */
+/* Longest jti, in octets: each is hashed and remembered. 96 random bits are 16 characters. */
 #define DPOP_JTI_MAX 128
 
 /* The request that a proof must be made for. */

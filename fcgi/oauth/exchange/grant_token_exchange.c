@@ -34,8 +34,8 @@ read_kind(struct request *req, const struct exchange_kind **ret)
     if (wanted != NULL && strcmp(wanted, TYPE_ACCESS_TOKEN) != 0)
         return op_fail(&req->op, AZ_INVALID_REQUEST,
                        "requested_token_type must be that of an access token", NULL);
-    /* The client that authenticates is the actor. To ignore another one would give a token that
-     * names the wrong party. */
+    /* The client that authenticates is the actor. Accepting a different actor would give a token
+     * that names the wrong party. */
     if (request_param(req, "actor_token") != NULL || request_param(req, "actor_token_type") != NULL)
         return op_fail(&req->op, AZ_INVALID_REQUEST, "actor_token is not supported", NULL);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)

@@ -8,7 +8,7 @@
 #include "oauth/exchange/issued_user.h"
 #include "token/issue.h"
 
-/* Life of a subject token, in seconds: it is used once, at once. */
+/* Life of a subject token, in seconds: it is used once, immediately. */
 #define SUBJECT_TOKEN_SECONDS 60
 #define TOKEN_EXCHANGE "urn:ietf:params:oauth:grant-type:token-exchange"
 
@@ -97,7 +97,8 @@ issue_for_subject(struct request *req, const struct own_token *token, const char
     if (issued_subject(token->issued) != ISSUED_USER)
         return op_fail(op, AZ_USER_REQUIRED, NULL, "the record of the token's issuance is gone");
     request_fill_audit(req, 200, "allowed");
-    struct audit_entry audit = req->audit; /* a row of its own; the request writes another one */
+    struct audit_entry audit =
+        req->audit; /* a row of its own, because the request writes a row too */
     audit.summary = audit.explained = audit.codes = NULL;
     audit.grant_type = TOKEN_EXCHANGE;
     audit.resource = resource;

@@ -15,7 +15,7 @@ enum issued_subject {
  */
 enum issued_subject issued_subject(const json_t *issued);
 
-/* Read the user from the issuance of a token. The claims are those of the last sign-in, or else of
+/* Read the user from the issuance of a token. The claims come from the last sign-in, or else from
  * the issuance. The values belong to the row and the issuance. */
 struct question_user issued_user(const struct token_row *row, const json_t *issued);
 

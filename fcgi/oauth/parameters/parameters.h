@@ -8,7 +8,7 @@
 #include "base/words.h"
 #include "policy/decide/details.h"
 
-/* Limits; those of a scope are in base/words.h, and DETAILS_MAX is in policy/decide/details.h. Each
+/* Limits; base/words.h has the limits of a scope, and policy/decide/details.h has DETAILS_MAX. Each
  * is far above real use, and bounds the policy input. */
 #define RESOURCE_MAX 512       /* characters of an indicator, as other URIs (specification 8) */
 #define RESOURCE_TYPES_MAX 20  /* type URIs of one request */

@@ -14,7 +14,7 @@
 #include "oauth/parameters/parameters.h"
 #include "oauth/registration/register_members.h"
 
-/* Defaults, and the rules between members; register_members.c has those of single members. */
+/* Defaults, and the rules between members; register_members.c has the rules of single members. */
 
 static enum az_status
 set_default(struct register_reading *reading, const char *name, json_t *value)

@@ -138,7 +138,7 @@ own_keys(struct op *op, struct jwk_set **ret)
     return AZ_OK;
 }
 
-/* Verify with the statement keys: another one fits no statement of ours. */
+/* Verify with the statement keys: no other key signs our statements. */
 static enum az_status
 verify_own(const struct statement_reading *reading, struct jws_policy *policy)
 {

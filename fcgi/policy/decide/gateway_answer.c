@@ -105,7 +105,7 @@ static const struct obligation_row {
     {"headers",            GATEWAY_HEADERS,            read_headers  },
 };
 
-/* Read one obligation. False: it is not known, not well-formed, or the asker cannot meet it. */
+/* Read one obligation. False: it is unknown or malformed, or the asker cannot meet it. */
 static bool
 obligation_read(const char *name, json_t *value, unsigned able, struct gateway_obligations *ret)
 {

@@ -55,7 +55,7 @@ struct engine_answer {
     const char *engine; /* with its version if it gave one: "opa/1.20.2"; on op->mem or constant */
     long us;            /* wall time of the call, microseconds */
     struct question_text asked; /* the question */
-    enum no_decision lack;      /* why there is no decision, if there is none */
+    enum no_decision lack;      /* why there is no decision, or unset */
 };
 
 /* Return an engine at unix:/PATH, http://HOST:PORT or https://HOST:PORT that must answer within

@@ -21,7 +21,7 @@ struct engine {
     CURL *curl;                  /* the connection; NULL when there is none */
     int socket;                  /* of the connection, to wait on */
     const char *address;         /* as configured, for messages */
-    bool usable;                 /* the address has one of the forms of SVC_OPA_URL */
+    bool usable;                 /* SVC_OPA_URL has a valid form */
     char *socket_path;           /* UNIX socket, or NULL */
     char *base;                  /* http://opa, or the address without its path */
     char *host;                  /* value of Host (RFC 9112 3.2) */

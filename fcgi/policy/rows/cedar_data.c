@@ -41,7 +41,7 @@ struct placed {
     size_t row, index;
     enum visit visit;
     size_t next; /* parent that the search takes next */
-    size_t from; /* entity from which the search came */
+    size_t from; /* previous entity of the search */
 };
 
 /* A union that is being made. */

@@ -67,8 +67,8 @@ united_text(const struct compilation *work, const char *package, size_t parts)
     return buf_take(&buf, &length);
 }
 
-/* Append the rule that names the path; it stands at the end, so that the lines before it are those
- * of `authzctl cedar compile`. */
+/* Append the rule that names the path. It comes last, so that the lines before it are the same as
+ * in `authzctl cedar compile`. */
 static char *
 add_rule_path(const struct compilation *work, const char *text)
 {

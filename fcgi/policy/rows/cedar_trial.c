@@ -21,8 +21,8 @@ refuse_trial(TALLOC_CTX *mem, const char *why, const char **ret_why)
     return *ret_why != NULL ? AZ_INVALID : AZ_SERVER_ERROR;
 }
 
-/* Return the fault of the names of the members, or NULL: with a name that is misspelt the request
- * would be another one. */
+/* Return what is wrong with the names of the members, or NULL. A misspelt name would make a
+ * different request. */
 static const char *
 member_fault(TALLOC_CTX *mem, const json_t *request)
 {

@@ -67,7 +67,7 @@ near_members(struct unknown *unknown, const json_t *object, const char *name)
     return names != NULL ? nearest_words(unknown->mem, names, name) : NULL;
 }
 
-/* Return a text of Cedar as one of C; NULL: no memory, or it has U+0000. */
+/* Return a Cedar text as a C string; NULL: no memory, or the text has U+0000. */
 static const char *
 unknown_text(struct unknown *unknown, struct cedar_text text)
 {

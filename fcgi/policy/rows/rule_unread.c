@@ -166,7 +166,7 @@ enter_module(struct unread *unread, const struct unread_module *module)
     }
 }
 
-/* True if another package refers to this one, to something in it or to all around it. */
+/* True if another package refers to this package, to something in it or to a parent of it. */
 static bool
 is_referred_to(const struct unread *unread, const char *package)
 {

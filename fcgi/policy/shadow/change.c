@@ -6,7 +6,7 @@
 
 #include "base/json/jsonx.h"
 
-/* Nesting of the text: payloads stand in it as texts. */
+/* Nesting of the text, in which payloads are texts. */
 #define CHANGE_DEPTH_MAX 8
 
 #define MODE_REPLACE "replace"

@@ -40,7 +40,7 @@ add_numbers(struct jsonx_build *sum, const json_t *numbers)
     }
 }
 
-/* True if all texts of one item are those of the other. */
+/* True if all texts of the two items are equal. */
 static bool
 texts_within(const json_t *one, const json_t *other)
 {

@@ -9,8 +9,8 @@
 enum az_status trial_by_machine(struct op *op, const struct trial_policy *policy,
                                 const struct trial_questions *questions, struct trial_note *note);
 
-/* Ask one question, and return the answer, on op->mem; NULL: it is undefined, or there is none,
- * which the note tells. */
+/* Ask one question and return the answer, on op->mem; NULL: the answer is undefined, or there is no
+ * answer and the note says why. */
 enum az_status trial_by_machine_one(struct op *op, const struct trial_policy *policy,
                                     const struct trial_question *question, struct trial_note *note,
                                     json_t **ret);

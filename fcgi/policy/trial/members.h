@@ -7,7 +7,7 @@
 
 #include "store/policy/bundles.h"
 
-/* Most faults that are told: a person reads a few at a time. */
+/* Most faults that are reported: a person reads a few at a time. */
 #define MEMBERS_FAULTS_MAX 20
 
 /*

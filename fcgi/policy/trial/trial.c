@@ -26,7 +26,7 @@ note_failure(struct trial_note *note, const char *why)
     snprintf(note->why, sizeof(note->why), "%s", why);
 }
 
-/* Note the answer, or why there is none. */
+/* Note the answer, or why there is no answer. */
 static void
 note_answer(struct op *op, const struct trial_question *question, const json_t *registry,
             enum az_status st, struct engine_trial *trial, struct trial_note *note)

@@ -7,8 +7,7 @@
 #include "base/utf8.h"
 #include "rego/builtin/builtin.h"
 
-/* Return octets as a text. Strings of the engine may be invalid UTF-8; those of this machine are
- * not. */
+/* Return octets as a text. Strings of OPA may be invalid UTF-8; strings of this machine are not. */
 static const struct rego_value *
 decoded_text(struct rego_machine *machine, const void *octets, size_t length)
 {

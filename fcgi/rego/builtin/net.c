@@ -82,7 +82,7 @@ read_network(const struct rego_value *value, struct network *ret)
     return true;
 }
 
-/* True if the first bits of the address are those of the network. */
+/* True if the first bits of the address equal the network's. */
 static bool
 network_has(const struct network *network, const struct network *address)
 {

@@ -24,7 +24,7 @@ point_length(const struct rego_value *text, uint32_t at)
 /* Octets that are compared in a step. */
 #define OCTETS_A_STEP 16
 
-/* True if a code point is one of those of the other text. */
+/* True if the other text contains a code point. */
 static bool
 is_in_cutset(const char *point, uint32_t length, const struct rego_value *cutset)
 {

@@ -17,7 +17,7 @@ struct ciba_waiting {
     const char *subject;            /* who must answer */
     const char *upstream_sub;       /* the same person at the provider */
     const char *flow_id;            /* UUID that ties the audit rows together */
-    const char *client_id;          /* the client that asked, so the next three */
+    const char *client_id;          /* of the client that asked, as are the next three */
     const char *client_name;        /* or NULL */
     const char *client_uri;         /* or NULL */
     const char *registration;       /* how it was registered */

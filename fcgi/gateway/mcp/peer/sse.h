@@ -26,7 +26,7 @@ struct sse {
     bool after_cr;   /* the last octet was a CR: a LF after it is of the same line end */
     bool begun;      /* the first line is read: no byte order mark comes any more */
     bool has_data;   /* the event has a field `data`, maybe empty */
-    char next_id[SSE_ID_MAX + 1]; /* id of the event so far, and of those behind it */
+    char next_id[SSE_ID_MAX + 1]; /* id of the current event, and of later events without an id */
     char id[SSE_ID_MAX + 1];      /* of the last complete event; "" without an id */
     int retry_ms;                 /* -1: the stream names none */
 };

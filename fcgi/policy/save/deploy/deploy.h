@@ -58,7 +58,8 @@ struct deploy {
     int64_t shadow;
 };
 
-/* Rules, or data rows. Those that are listed and not protected are added, changed or unchanged. */
+/* Counts of rules, or of data rows. Listed entries that are not protected are added, changed or
+ * unchanged. */
 struct deploy_count {
     int added;     /* not stored before */
     int changed;   /* stored otherwise */

@@ -4,8 +4,8 @@
 
 #include "policy/save/deploy/deploy.h"
 
-/* Return the deploy that restores the rows of a bundle, but for the guards; given as
- * bundle_history_content() returns them; the content must live as long as the operation. */
+/* Return the deploy that restores the rows of a bundle, except guards. `content`: as
+ * bundle_history_content() returns it; it must live as long as the operation. */
 enum az_status rollback_read(struct op *op, const json_t *content, struct deploy *ret);
 
 /* Parameters of a rollback; as in struct save_plan. */

@@ -35,7 +35,7 @@
 #define POLICY_ERROR "rego_"
 /* Longest silence of the session of the database while the program is awaited. Milliseconds. */
 #define SILENT_MS 1000
-/* Octets of a plan in memory, which is read to know what the machine lacks. */
+/* Most octets of a plan that is read into memory, to find out what the machine lacks. */
 #define PLAN_TREE_MAX ((size_t) 256 << 20)
 
 /* One plan while it is made. */
@@ -360,8 +360,8 @@ take_plan(struct op *op, struct planning *planning, struct plan_new *ret)
     ret->note = planning->note;
 }
 
-/* Store a plan that was not known, or if the settings ask for plans the reason why there is none.
- */
+/* Store a plan that was not known, or, if the settings ask for plans, the reason why there is no
+ * plan. */
 static enum az_status
 store_plan(struct op *op, const struct plan_new *plan, bool asked)
 {

@@ -169,8 +169,9 @@ find_stored(struct judging *j)
     return stored_find(j->op, &like, json_array_size(j->guards.list), &j->id, &j->result);
 }
 
-/* True if the result is a sample of a period that is longer than those of the guards: it has so few
- * of their decisions that what a guard holds would be missed. Who saves chooses that period. */
+/* True if the result is a sample of a longer period than the guards have. The sample has so few
+ * decisions of their period that it would miss what a guard counts, and the person who saves
+ * chooses the period. */
 static bool
 thins_guards(const struct judging *j)
 {

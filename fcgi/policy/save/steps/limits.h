@@ -13,15 +13,15 @@
 /* A rollback by who may pass the guards is measured for at most so many seconds: it is not refused,
  * and should not wait. */
 #define LIMITS_ROLLBACK_SECONDS 10
-/* A stored measurement of the same change counts for so many seconds: a person reads a preview in
- * that time, and what is recorded meanwhile is little. */
+/* A stored measurement of the same change is used for so many seconds: the time in which a person
+ * reads a preview. Few decisions are recorded in between. */
 #define LIMITS_STORED_SECONDS 600
 
 /* The measurement for a save. */
 struct measured {
     bool done;                    /* there is a measurement */
     const char *base, *candidate; /* revisions that it is about; NULL: any */
-    const char *guards;           /* digest of the row with the guards that it was judged by */
+    const char *guards;           /* digest of the row with the guards by which it was judged */
     const char *counts;           /* JSON text for the history, or NULL */
     /* For a save that passes or changes guards: id of the key (or who saves) and the reason. */
     const char *override_by, *override_reason;

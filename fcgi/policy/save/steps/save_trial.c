@@ -165,8 +165,8 @@ refuse_compiled(struct op *op, const struct trying *trying, const char *text)
     return refuse(op, trying, first, NULL);
 }
 
-/* Refuse rules that read a member which no input has, unless the caller passes this. A part of them
- * is undefined, and what it should deny would go through. */
+/* Refuse rules that read a member which no input has, unless the caller overrides this. A part of
+ * such a rule is undefined, so it would not deny what it should. */
 static enum az_status
 refuse_unknown(struct op *op, const struct trying *trying, const struct trial_policy *candidate)
 {

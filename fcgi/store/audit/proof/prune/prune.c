@@ -9,9 +9,9 @@
 #include "store/audit/proof/seal/signed.h"
 #include "store/tokens/signing_keys.h"
 
-/* All but the last one of each day, of those that were not chosen before ($3: leaves that have
- * aged). Days are those of the seals, which hashes cover, in the order of sizes: a clock that went
- * back begins no day again. $2 is the size of the seal. */
+/* All checkpoints except the last of each day that were not chosen before ($3: leaves that have
+ * aged). The days come from the seals, which hashes cover, in the order of sizes, so a clock that
+ * went back does not begin a day again. $2 is the size of the seal. */
 static const struct db_stmt prune_checkpoints_stmt = {
     "prune_checkpoints",
     "WITH day AS (SELECT c.size, max(((n.line::json -> 'seal' ->> 'at')::timestamptz"
