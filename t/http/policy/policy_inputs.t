@@ -18,10 +18,15 @@ use Authz::Peer  ();
 use Authz::Stack ();
 
 my $idp = Authz::Idp->start;
-$idp->user( { sub => 'ann', email => 'ann@example.org', groups => ['staff'], acr => 'urn:loa:1', amr => ['pwd'] } );
+
+# A claim of the person is elsewhere, and so incomplete.
+my %elsewhere = ( _claim_names => { teams => 's' } );
+$idp->user(
+    { sub => 'ann', email => 'ann@example.org', groups => ['staff'], acr => 'urn:loa:1', amr => ['pwd'], %elsewhere } );
 my $stack = Authz::Stack->start(
     settings => { Authz::Idp::settings(), SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1' } );
 $idp->register($stack);
+$stack->patch_row( 'svc.operator.controls.claims', { incomplete => 'allow' } );
 $stack->patch_row(
     'svc.operator.controls.trust',
     { statement_issuers => [ $idp->issuer ], trusted_issuers => [ $idp->issuer ] } );
@@ -41,7 +46,7 @@ my $cb   = 'https://app.example/cb';
 my @shop = $stack->make_client( 'shop', \%all,                            redirectUris => [$cb] );
 my @once = $stack->make_client( 'once', { %all, jit_single_use => true }, scope        => 'openid orders.read' );
 my @none = $stack->make_client( 'none', undef );
-Authz::Grant->people( $stack, idp => 'grants' );
+Authz::Grant->people( $stack, idp => 'grants', claims => { 'urn:svc:claims_incomplete' => ['teams'] } );
 my @agent = ( 'User-Agent' => 'curl/8.5.0' );
 
 sub post {
@@ -345,7 +350,7 @@ my $operator =
 is( $stack->admin( DELETE => '/admin/api/clients/none', key => $operator, headers => \@agent )->status,
     403, 'a request with a key that it refuses' );
 my $person = Authz::Browser->new;
-$idp->user( { sub => 'ann', groups => ['staff'] } );
+$idp->user( { sub => 'ann', groups => ['staff'], %elsewhere } );
 $person->follow( $stack->base . '/admin/session/start?idp=corp', stop => qr{/portal/\z} );
 is( $person->request(
         DELETE  => $stack->base . '/admin/api/clients/none',
