@@ -1,5 +1,5 @@
 # Prepare every SQL statement of the program, read from its row in the source, against a fresh schema: PostgreSQL accepts it, it
-# has the number of parameters of its row, and the enum of its columns matches its columns (store/db/db.h).
+# has the number of parameters of its row, and the enum or the table of its columns matches its columns (store/db/db.h, db_row.h).
 use strict;
 use warnings;
 
@@ -53,7 +53,13 @@ for my $file ( sort keys %source ) {
     }
 }
 
-my ( @statement, %enum, $rows );
+# Rows that several tables have are macros.
+my %row_macro;
+for my $text ( values %source ) {
+    $row_macro{$1} = $2 while $text =~ /#define (\w+_ROWS)\(.*?\)((?:[^\n]*\\\n)*[^\n]*)/g;
+}
+
+my ( @statement, %enum, %table, $rows );
 for my $file ( sort keys %source ) {
     $rows += () = $source{$file} =~ /struct db_stmt \w+ = \{/g;
     while ( $source{$file} =~ /struct db_stmt \w+ = \{\s*"(\w+)",($string),\s*(\d+)\s*,?\s*\}/g ) {
@@ -64,14 +70,21 @@ for my $file ( sort keys %source ) {
         my ( $name, $members ) = ( $1, $2 );
         $enum{$name} = [ $members =~ /\w+/g ];
     }
+    while ( $source{$file} =~ /struct db_column (\w+)_columns\[\] = \{(.*?)\n\};/gs ) {
+        my ( $name, $members ) = ( $1, $2 );
+        $members =~ s/\b(\w+_ROWS)\(.*?\)/$row_macro{$1}/g;
+        $table{$name} = [ $members =~ /\{\s*"(\w+)",/g ];
+    }
 }
 cmp_ok( scalar @statement, '>=', 60, 'the statements are found' );
 is( scalar @statement, $rows, 'each row of a statement has a name, a text and a number of parameters' );
 my %count;
 $count{ $_->{name} }++ for @statement;
 is( join( ' ', grep { $count{$_} > 1 } sort keys %count ), '', 'names are unique in the program' );
-cmp_ok( scalar keys %enum, '>=', 15, 'enums of columns are found' );
-is( join( ' ', grep { !$count{$_} } sort keys %enum ), '', 'each enum of columns is of a statement' );
+cmp_ok( scalar keys %enum,  '>=', 15, 'enums of columns are found' );
+cmp_ok( scalar keys %table, '>=', 2,  'tables of columns are found' );
+is( join( ' ', grep { !$count{$_} } sort( keys %enum, keys %table ) ), '',
+    'each enum or table of columns is of a statement' );
 is( join(
         ' ',
         map    { $_->{name} }
@@ -115,9 +128,12 @@ for my $statement (@statement) {
     };
     is( $params, $statement->{params}, "$name: PostgreSQL accepts it, with $statement->{params} parameters" )
       or diag($@);
+    my @columns = $enum{$name} || $table{$name} ? columns_of($text) : ();
+    is( join( ' ', @columns ), join( ' ', @{ $table{$name} } ), "$name: its table names its columns in order" )
+      if $table{$name};
     my $members = $enum{$name} // next;
     my ($prefix) = join( ' ', @$members ) =~ /\A([A-Z]+_)/;
-    is( join( ' ', map { $prefix . uc } columns_of($text) ), join( ' ', @$members ),
+    is( join( ' ', map { $prefix . uc } @columns ), join( ' ', @$members ),
         "$name: its enum names its columns in order" );
 }
 

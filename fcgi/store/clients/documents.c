@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "store/db/db.h"
+#include "store/db/trip/db_row.h"
 
 /* Most documents removed at a time beyond the limit: each fetch adds only one. */
 #define EVICT_AT_ONCE "100"
@@ -22,20 +23,6 @@
     " coalesce(d.failed_until > now(), false) OR coalesce(d.failure IS NOT NULL"                   \
     "  AND (d.ended_at >= $4::timestamptz OR encode(d.lease, 'hex') = $5::text), false)"
 
-enum document_look_column {
-    LOOK_BODY,
-    LOOK_FETCHED,
-    LOOK_LASTS,
-    LOOK_GOOD,
-    LOOK_KEPT,
-    LOOK_LEASED,
-    LOOK_FAILED,
-    LOOK_IDLE,
-    LOOK_FAILURE,
-    LOOK_LEASE,
-    LOOK_NOW,
-    LOOK_NOW_MS
-};
 static const struct db_stmt document_look_stmt = {
     "document_look",
     "SELECT CASE WHEN d.leased_until > now() AND encode(d.lease, 'hex') = $5::text THEN NULL"
@@ -50,6 +37,20 @@ static const struct db_stmt document_look_stmt = {
     " floor(extract(epoch FROM now()) * 1000)::bigint AS now_ms"
     " FROM (SELECT) one LEFT JOIN fetched_document d ON d.key = $1",
     6};
+static const struct db_column document_look_columns[] = {
+    {"body",    DB_INTO(struct document_look, body)      },
+    {"fetched", DB_INTO(struct document_look, fetched_ms)},
+    {"lasts",   DB_INTO(struct document_look, lasts)     },
+    {"good",    DB_INTO(struct document_look, good)      },
+    {"kept",    DB_INTO(struct document_look, kept)      },
+    {"leased",  DB_INTO(struct document_look, leased)    },
+    {"failed",  DB_INTO(struct document_look, failed)    },
+    {"idle",    DB_INTO(struct document_look, idle)      },
+    {"failure", DB_INTO(struct document_look, failure)   },
+    {"lease",   DB_INTO(struct document_look, lease)     },
+    {"now",     DB_INTO(struct document_look, now)       },
+    {"now_ms",  DB_INTO(struct document_look, now_ms)    },
+};
 enum document_lease_column { LEASE_BODY };
 static const struct db_stmt document_lease_stmt = {
     "document_lease",
@@ -130,37 +131,15 @@ add_wish(struct db_params *params, const struct document_wish *wish)
     db_text(params, wish->seen);
 }
 
-/* Copy a text column; NULL stays NULL. */
-static const char *
-document_copy(struct op *op, const PGresult *result, int column)
-{
-    const char *text = db_get(result, 0, column);
-    return text != NULL ? talloc_strdup(op->mem, text) : NULL;
-}
-
 enum az_status
 document_look(struct op *op, const struct document_wish *wish, struct document_look *ret)
 {
     struct db_params params = {.count = 0};
-    PGresult *result;
     add_wish(&params, wish);
     db_number(&params, wish->grace);
-    enum az_status st = db_exec(op, &document_look_stmt, &params, true, &result);
-    if (st != AZ_OK)
-        return st;
-    *ret = (struct document_look){.body = db_get(result, 0, LOOK_BODY),
-                                  .fetched_ms = db_get_number(result, 0, LOOK_FETCHED, 0),
-                                  .lasts = db_get_number(result, 0, LOOK_LASTS, 0),
-                                  .good = db_get_bool(result, 0, LOOK_GOOD),
-                                  .kept = db_get_bool(result, 0, LOOK_KEPT),
-                                  .leased = db_get_bool(result, 0, LOOK_LEASED),
-                                  .failed = db_get_bool(result, 0, LOOK_FAILED),
-                                  .idle = db_get_bool(result, 0, LOOK_IDLE),
-                                  .failure = db_get(result, 0, LOOK_FAILURE),
-                                  .lease = document_copy(op, result, LOOK_LEASE),
-                                  .now = document_copy(op, result, LOOK_NOW),
-                                  .now_ms = db_get_number(result, 0, LOOK_NOW_MS, 0)};
-    return AZ_OK;
+    *ret = (struct document_look){.body = NULL};
+    return db_fetch_row(op, &document_look_stmt, &params, true,
+                        DB_TABLE(struct document_look, document_look_columns), ret, NULL);
 }
 
 enum az_status

@@ -3,8 +3,8 @@
  * before it in this list: db_result.c (columns), db_batch.c (batches, parameters), db_prepared.c
  * (statements that the server knows, and batches that are sent again), db_hosts.c (servers, and a
  * pooler before them), db_connect.c (making a connection), db.c (connection), db_trip.c (round
- * trips), db_session.c (one statement, scripts, transactions) and db_standby.c (reads at a
- * standby).
+ * trips), db_session.c (one statement, scripts, transactions), db_row.c (rows, by tables) and
+ * db_standby.c (reads at a standby).
  */
 #ifndef AZ_STORE_DB_DB_PRIVATE_H
 #define AZ_STORE_DB_DB_PRIVATE_H
@@ -156,6 +156,14 @@ bool db_result_is_whole(const PGresult *result);
  * else the next one. The other one is freed. libpq that had no memory for a row gives an error, and
  * then the end of the command as if it had returned no rows. */
 PGresult *db_result_keep(PGresult *kept, PGresult *next);
+
+/* Read a bytea in text form: into `length` octets, false if it has another number; or onto mem,
+ * with a NUL behind it. Read the words of a text[] in JSON onto mem. AZ_INVALID: the text has
+ * another form. AZ_SERVER_ERROR: no memory. */
+bool db_octets_into(const char *text, unsigned char *octets, size_t length);
+enum az_status db_octets_of(TALLOC_CTX *mem, const char *text, unsigned char **ret,
+                            size_t *ret_len);
+enum az_status db_words_of(TALLOC_CTX *mem, const char *text, const char ***ret);
 
 /* Send the batch on a connection that is there and read its results. False: the connection was
  * lost, and is closed. */

@@ -7,6 +7,7 @@
 #include "base/words.h"
 #include "crypto/digest.h"
 #include "store/db/keep/partitions.h"
+#include "store/db/trip/db_row.h"
 #include "store/tokens/ciba_requests.h"
 
 #define WAITING_COLUMNS                                                                            \
@@ -17,29 +18,32 @@
     " FROM ciba_request q JOIN client c ON c.id = q.client"                                        \
     " JOIN identity_provider p ON p.id = q.idp JOIN subject s ON s.subject = q.subject"
 
-/* All three statements have these columns. */
-enum ciba_waiting_list_column {
-    WAITING_ID,
-    WAITING_PENDING,
-    WAITING_SUBJECT,
-    WAITING_UPSTREAM_SUB,
-    WAITING_FLOW_ID,
-    WAITING_CLIENT_ID,
-    WAITING_CLIENT_NAME,
-    WAITING_CLIENT_URI,
-    WAITING_REGISTRATION_TYPE,
-    WAITING_BINDING_MESSAGE,
-    WAITING_SCOPE,
-    WAITING_RESOURCE,
-    WAITING_DETAILS,
-    WAITING_SECONDS
-};
 static const struct db_stmt ciba_waiting_list_stmt = {
     "ciba_waiting_list",
     WAITING_COLUMNS
     " WHERE q.subject = $1 AND q.state = 'pending' AND q.expires_at > now() AND c.enabled"
     "  AND p.enabled ORDER BY q.created_at, q.id LIMIT $2",
     2};
+/* clang-format off */
+static const struct db_column ciba_waiting_list_columns[] = {
+    {"id",                DB_INTO(struct ciba_waiting, id)},
+    {"pending",           DB_INTO(struct ciba_waiting, pending), .needed = true},
+    {"subject",           DB_INTO(struct ciba_waiting, subject), .needed = true},
+    {"upstream_sub",      DB_INTO(struct ciba_waiting, upstream_sub)},
+    {"flow_id",           DB_INTO(struct ciba_waiting, flow_id)},
+    {"client_id",         DB_INTO(struct ciba_waiting, client_id), .needed = true},
+    {"client_name",       DB_INTO(struct ciba_waiting, client_name)},
+    {"client_uri",        DB_INTO(struct ciba_waiting, client_uri)},
+    {"registration_type", DB_INTO(struct ciba_waiting, registration), .needed = true},
+    {"binding_message",   DB_INTO(struct ciba_waiting, binding_message)},
+    {"scope",             DB_INTO(struct ciba_waiting, scope)},
+    {"resource",          DB_INTO(struct ciba_waiting, resource)},
+    {"details",           DB_INTO(struct ciba_waiting, details)},
+    {"seconds",           DB_INTO(struct ciba_waiting, seconds)},
+};
+/* clang-format on */
+/* All three statements have the columns of the table. */
+#define WAITING DB_TABLE(struct ciba_waiting, ciba_waiting_list_columns)
 static const struct db_stmt ciba_waiting_find_stmt = {"ciba_waiting_find",
                                                       WAITING_COLUMNS " WHERE q.id = $1::uuid", 1};
 static const struct db_stmt ciba_waiting_callback_stmt = {
@@ -71,37 +75,6 @@ static const struct db_stmt ciba_request_answer_stmt = {
     " SELECT EXISTS (SELECT 1 FROM won) AS done",
     21};
 
-static enum az_status
-read_waiting(struct op *op, const PGresult *row, int number, struct ciba_waiting *ret)
-{
-    struct ciba_waiting waiting = {
-        .pending = db_get_bool(row, number, WAITING_PENDING),
-        .subject = db_get(row, number, WAITING_SUBJECT),
-        .upstream_sub = db_get(row, number, WAITING_UPSTREAM_SUB),
-        .flow_id = db_get(row, number, WAITING_FLOW_ID),
-        .client_id = db_get(row, number, WAITING_CLIENT_ID),
-        .client_name = db_get(row, number, WAITING_CLIENT_NAME),
-        .client_uri = db_get(row, number, WAITING_CLIENT_URI),
-        .registration = db_get(row, number, WAITING_REGISTRATION_TYPE),
-        .binding_message = db_get(row, number, WAITING_BINDING_MESSAGE),
-        .scope = db_get(row, number, WAITING_SCOPE),
-        .resource = db_get(row, number, WAITING_RESOURCE),
-        .seconds = db_get_number(row, number, WAITING_SECONDS, 0),
-    };
-    const unsigned char *id = NULL;
-    size_t length = 0;
-    enum az_status st = db_read_octets(op, row, number, WAITING_ID, &id, &length);
-    if (st == AZ_OK)
-        st = db_read_json(op, row, number, WAITING_DETAILS, &waiting.details);
-    if (st == AZ_OK && length != UUID7_OCTETS)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: an id has another length");
-    if (st != AZ_OK)
-        return st;
-    memcpy(waiting.id, id, UUID7_OCTETS);
-    *ret = waiting;
-    return AZ_OK;
-}
-
 enum az_status
 ciba_waiting_list(struct op *op, const char *subject, struct ciba_waiting *ret, size_t *ret_count)
 {
@@ -112,7 +85,7 @@ ciba_waiting_list(struct op *op, const char *subject, struct ciba_waiting *ret, 
     enum az_status st = db_exec(op, &ciba_waiting_list_stmt, &params, true, &result);
     int count = st == AZ_OK ? PQntuples(result) : 0;
     for (int i = 0; st == AZ_OK && i < count; i++)
-        st = read_waiting(op, result, i, &ret[i]);
+        st = db_read_row(op, result, i, WAITING, &ret[i]);
     *ret_count = (size_t) count;
     return st;
 }
@@ -122,13 +95,8 @@ find_one(struct op *op, const struct db_stmt *stmt, const unsigned char *octets,
          struct ciba_waiting *ret, bool *ret_found)
 {
     struct db_params params = {.count = 0};
-    PGresult *result;
     db_octets(&params, octets, length);
-    enum az_status st = db_exec(op, stmt, &params, true, &result);
-    if (st != AZ_OK)
-        return st;
-    *ret_found = PQntuples(result) > 0;
-    return *ret_found ? read_waiting(op, result, 0, ret) : AZ_OK;
+    return db_fetch_row(op, stmt, &params, true, WAITING, ret, ret_found);
 }
 
 enum az_status

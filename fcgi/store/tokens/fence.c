@@ -3,10 +3,10 @@
 #include "store/tokens/fence.h"
 
 #include "store/db/keep/partitions.h"
+#include "store/db/trip/db_row.h"
 
 /* A mark never falls: a client that was revoked after the mark was drawn keeps its own. Requests
  * that wait for consent go with their sessions. */
-enum fence_column { FENCE_CLIENTS, FENCE_SESSIONS, FENCE_CONSOLE, FENCE_PENDING };
 static const struct db_stmt fence_stmt = {
     "fence",
     "WITH mark AS (SELECT nextval('audit_id_seq') AS n),"
@@ -31,6 +31,12 @@ static const struct db_stmt fence_stmt = {
     "  + (SELECT count(*) FROM link) + (SELECT count(*) FROM direct) AS pending",
     15,
 };
+static const struct db_column fence_columns[] = {
+    {"clients",  DB_INTO(struct fence_counts, clients) },
+    {"sessions", DB_INTO(struct fence_counts, sessions)},
+    {"console",  DB_INTO(struct fence_counts, console) },
+    {"pending",  DB_INTO(struct fence_counts, pending) },
+};
 
 enum az_status
 fence_write(struct op *op, const struct audit_entry *audit, struct fence_counts *ret)
@@ -43,11 +49,8 @@ fence_write(struct op *op, const struct audit_entry *audit, struct fence_counts 
     struct db_step *step = db_batch_add_in(batch, &fence_stmt, DB_NO_PARTITION, day);
     db_time(&step->params, op->now_ms);
     audit_bind(&step->params, audit);
-    if ((st = db_run(op, batch, false)) != AZ_OK)
-        return st;
-    ret->clients = db_get_number(step->result, 0, FENCE_CLIENTS, 0);
-    ret->sessions = db_get_number(step->result, 0, FENCE_SESSIONS, 0);
-    ret->console = db_get_number(step->result, 0, FENCE_CONSOLE, 0);
-    ret->pending = db_get_number(step->result, 0, FENCE_PENDING, 0);
-    return AZ_OK;
+    st = db_run(op, batch, false);
+    return st == AZ_OK
+               ? db_read_row(op, step->result, 0, DB_TABLE(struct fence_counts, fence_columns), ret)
+               : st;
 }

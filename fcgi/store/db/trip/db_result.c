@@ -61,52 +61,85 @@ db_result_keep(PGresult *kept, PGresult *next)
     return failed ? kept : next;
 }
 
+/* Return the number of octets of a bytea in text form (hex), or SIZE_MAX if the text is no such. */
+static size_t
+octets_in(const char *text)
+{
+    size_t digits = strlen(text);
+    bool is_hex = digits >= 2 && text[0] == '\\' && text[1] == 'x' && digits % 2 == 0;
+    return is_hex ? digits / 2 - 1 : SIZE_MAX;
+}
+
+bool
+db_octets_into(const char *text, unsigned char *octets, size_t length)
+{
+    if (octets_in(text) != length)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        int high = digits_hex(text[2 + 2 * i]), low = digits_hex(text[3 + 2 * i]);
+        if (high < 0 || low < 0)
+            return false;
+        octets[i] = (unsigned char) (high << 4 | low);
+    }
+    return true;
+}
+
+enum az_status
+db_octets_of(TALLOC_CTX *mem, const char *text, unsigned char **ret, size_t *ret_len)
+{
+    size_t length = octets_in(text);
+    if (length == SIZE_MAX)
+        return AZ_INVALID;
+    unsigned char *octets = talloc_array(mem, unsigned char, (unsigned) length + 1);
+    if (octets == NULL)
+        return AZ_SERVER_ERROR;
+    if (!db_octets_into(text, octets, length)) {
+        talloc_free(octets);
+        return AZ_INVALID;
+    }
+    octets[length] = '\0';
+    *ret = octets;
+    *ret_len = length;
+    return AZ_OK;
+}
+
 enum az_status
 db_get_octets(TALLOC_CTX *mem, const PGresult *result, int row, int column, unsigned char **ret,
               size_t *ret_len)
 {
     const char *text = db_get(result, row, column);
-    size_t digits = text != NULL ? strlen(text) : 0;
-    if (digits < 2 || text[0] != '\\' || text[1] != 'x' || digits % 2 != 0)
+    return text != NULL ? db_octets_of(mem, text, ret, ret_len) : AZ_INVALID;
+}
+
+enum az_status
+db_words_of(TALLOC_CTX *mem, const char *text, const char ***ret)
+{
+    json_auto_t *array = json_loads(text, 0, NULL);
+    size_t count = json_array_size(array), index;
+    json_t *word;
+    if (!json_is_array(array))
         return AZ_INVALID;
-    size_t len = digits / 2 - 1;
-    unsigned char *octets = talloc_array(mem, unsigned char, (unsigned) len + 1);
-    if (octets == NULL)
-        return AZ_SERVER_ERROR;
-    for (size_t i = 0; i < len; i++) {
-        int high = digits_hex(text[2 + 2 * i]), low = digits_hex(text[3 + 2 * i]);
-        if (high < 0 || low < 0) {
-            talloc_free(octets);
-            return AZ_INVALID;
-        }
-        octets[i] = (unsigned char) (high << 4 | low);
+    const char **words = talloc_zero_array(mem, const char *, (unsigned) count + 1);
+    enum az_status st = words != NULL ? AZ_OK : AZ_SERVER_ERROR;
+    json_array_foreach (array, index, word) {
+        if (st == AZ_OK && !json_is_string(word))
+            st = AZ_INVALID;
+        if (st == AZ_OK && (words[index] = talloc_strdup(words, json_string_value(word))) == NULL)
+            st = AZ_SERVER_ERROR;
     }
-    octets[len] = '\0';
-    *ret = octets;
-    *ret_len = len;
-    return AZ_OK;
+    if (st == AZ_OK)
+        *ret = words;
+    else
+        talloc_free(words);
+    return st;
 }
 
 enum az_status
 db_get_words(TALLOC_CTX *mem, const PGresult *result, int row, int column, const char ***ret)
 {
     const char *text = db_get(result, row, column);
-    if (text == NULL) {
-        *ret = NULL;
-        return AZ_OK;
-    }
-    json_auto_t *array = json_loads(text, 0, NULL);
-    size_t count = json_array_size(array), index;
-    const char **words =
-        json_is_array(array) ? talloc_zero_array(mem, const char *, (unsigned) count + 1) : NULL;
-    json_t *word;
-    json_array_foreach (array, index, word)
-        if (words != NULL
-            && (!json_is_string(word)
-                || (words[index] = talloc_strdup(words, json_string_value(word))) == NULL))
-            TALLOC_FREE(words);
-    *ret = words;
-    return words != NULL ? AZ_OK : AZ_SERVER_ERROR;
+    *ret = NULL;
+    return text == NULL || db_words_of(mem, text, ret) == AZ_OK ? AZ_OK : AZ_SERVER_ERROR;
 }
 
 enum az_status
