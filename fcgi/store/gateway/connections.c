@@ -10,6 +10,7 @@
 #include "crypto/keyring.h"
 #include "crypto/secret.h"
 #include "store/db/db.h"
+#include "store/db/trip/db_row.h"
 #include "store/people/sessions.h"
 
 /* Nesting of the sealed object. */
@@ -17,18 +18,6 @@
 
 /* The time of use is noted every 5 minutes; a call does not wait for a row that another call is
  * writing. */
-enum connection_find_column {
-    CONNECTION_ID,
-    CONNECTION_ACTIVE,
-    CONNECTION_BINDING,
-    CONNECTION_SECRET_SEALED,
-    CONNECTION_SCOPES,
-    CONNECTION_EXPIRES_AT,
-    CONNECTION_REFRESHED_AT,
-    CONNECTION_IDP,
-    CONNECTION_RESOURCE,
-    CONNECTION_ASKED_SCOPES
-};
 static const struct db_stmt connection_find_stmt = {
     "connection_find",
     "WITH used AS (UPDATE gateway_connection SET last_used_at = now() WHERE id IN"
@@ -44,6 +33,27 @@ static const struct db_stmt connection_find_stmt = {
     "  LEFT JOIN gateway_connection c ON c.subject = s.subject AND c.idp = p.id"
     "   AND c.resource = $2 WHERE s.subject = $1",
     2};
+struct connection_stored {
+    struct connection row;        /* without its secrets */
+    const unsigned char *binding; /* NULL: the person has no connection */
+    const char *resource;
+    bool active;
+};
+/* clang-format off */
+static const struct db_column connection_find_columns[] = {
+    {"id",            DB_INTO(struct connection_stored, row.id)},
+    {"active",        DB_INTO(struct connection_stored, active)},
+    {"binding",       DB_EXACTLY_INTO(struct connection_stored, binding, SHA256_OCTETS)},
+    {"secret_sealed", DB_OCTETS_INTO(struct connection_stored, row.sealed, row.sealed_length)},
+    {"scopes",        DB_INTO(struct connection_stored, row.scopes)},
+    {"expires_at",    DB_INTO(struct connection_stored, row.expires_at)},
+    {"refreshed_at",  DB_INTO(struct connection_stored, row.refreshed_at)},
+    {"idp",           DB_INTO(struct connection_stored, row.idp), .needed = true},
+    {"resource",      DB_INTO(struct connection_stored, resource)},
+    {"asked_scopes",  DB_INTO(struct connection_stored, row.asked_scopes)},
+};
+/* clang-format on */
+#define STORED DB_TABLE(struct connection_stored, connection_find_columns)
 /* The same columns; a list does not count as a use of a connection. */
 static const struct db_stmt connections_find_stmt = {
     "connections_find",
@@ -169,57 +179,33 @@ seal_secrets(struct op *op, const char *place, const struct connection_secrets *
                             "the secrets of a connection cannot be encrypted");
 }
 
-static enum az_status
-connection_read_connection(struct op *op, const PGresult *result, int row, const char *subject,
-                           const char *resource, struct connection *ret)
+/* Open the secrets of a row that has them. */
+static void
+connection_open(struct op *op, const char *subject, const struct connection_stored *stored,
+                struct connection *ret)
 {
-    const unsigned char *binding = NULL, *box = NULL;
-    size_t binding_length = 0, box_length = 0;
-    enum az_status st =
-        db_read_octets(op, result, row, CONNECTION_BINDING, &binding, &binding_length);
-    if (st == AZ_OK)
-        st = db_read_octets(op, result, row, CONNECTION_SECRET_SEALED, &box, &box_length);
-    if (st == AZ_OK)
-        st = db_read_json(op, result, row, CONNECTION_SCOPES, &ret->scopes);
-    if (st == AZ_OK)
-        st = db_read_json(op, result, row, CONNECTION_ASKED_SCOPES, &ret->asked_scopes);
-    if (st == AZ_OK && binding_length != SHA256_OCTETS)
-        st = op_fail(op, AZ_SERVER_ERROR, NULL, "the row of a connection is damaged");
-    if (st != AZ_OK)
-        return st;
-    ret->person = true;
-    ret->idp = db_get_number(result, row, CONNECTION_IDP, 0);
-    const char *place = connection_place(op->mem, subject, ret->idp, resource);
-    memcpy(ret->binding, binding, SHA256_OCTETS);
-    ret->sealed = talloc_memdup(op->mem, box, box_length);
-    ret->sealed_length = box_length;
-    if (ret->sealed == NULL)
-        return op_no_memory(op);
-    ret->id = db_get_number(result, row, CONNECTION_ID, 0);
-    ret->expires_at = db_get_number(result, row, CONNECTION_EXPIRES_AT, 0);
-    ret->refreshed_at = db_get_number(result, row, CONNECTION_REFRESHED_AT, 0);
-    ret->active = open_secrets(op, place, box, box_length, &ret->secrets)
-                  && db_get_bool(result, row, CONNECTION_ACTIVE);
-    ret->found = true;
-    return AZ_OK;
+    *ret = stored->row;
+    const char *place = connection_place(op->mem, subject, ret->idp, stored->resource);
+    memcpy(ret->binding, stored->binding, SHA256_OCTETS);
+    ret->active =
+        open_secrets(op, place, ret->sealed, ret->sealed_length, &ret->secrets) && stored->active;
+    ret->person = ret->found = true;
 }
 
 enum az_status
 connection_find(struct op *op, const char *subject, const char *resource, struct connection *ret)
 {
     struct db_params params = {.count = 0};
-    PGresult *row;
+    struct connection_stored stored = {.binding = NULL};
     *ret = (struct connection){.found = false};
     db_text(&params, subject);
     db_text(&params, resource);
-    enum az_status st = db_exec(op, &connection_find_stmt, &params, true, &row);
-    if (st != AZ_OK || PQntuples(row) != 1)
-        return st;
-    ret->person = true;
-    ret->idp = db_get_number(row, 0, CONNECTION_IDP, 0);
-    return db_get(row, 0, CONNECTION_ID) != NULL
-               ? connection_read_connection(op, row, 0, subject, resource, ret)
-               : AZ_OK;
+    enum az_status st =
+        db_fetch_row(op, &connection_find_stmt, &params, true, STORED, &stored, &ret->person);
+    ret->idp = stored.row.idp;
+    if (st == AZ_OK && stored.binding != NULL)
+        connection_open(op, subject, &stored, ret);
+    return st;
 }
 
 enum az_status
@@ -235,12 +221,13 @@ connections_find(struct op *op, const char *subject, const char *const *resource
     enum az_status st = db_exec(op, &connections_find_stmt, &params, true, &result);
     int rows = st == AZ_OK ? PQntuples(result) : 0;
     for (int row = 0; st == AZ_OK && row < rows; row++) {
-        const char *name = db_get(result, row, CONNECTION_RESOURCE);
+        struct connection_stored stored = {.binding = NULL};
         size_t i = 0;
-        while (i < count && strcmp(resources[i], name) != 0)
+        st = db_read_row(op, result, row, STORED, &stored);
+        while (st == AZ_OK && i < count && strcmp(resources[i], stored.resource) != 0)
             i++;
-        if (i < count)
-            st = connection_read_connection(op, result, row, subject, name, &ret[i]);
+        if (st == AZ_OK && i < count)
+            connection_open(op, subject, &stored, &ret[i]);
     }
     return st;
 }

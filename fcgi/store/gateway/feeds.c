@@ -4,6 +4,7 @@
 
 #include "store/db/db.h"
 #include "store/db/keep/locks.h"
+#include "store/db/trip/db_row.h"
 
 /* Rows of others count while they are wanted. */
 enum gateway_feed_want_column { WANT_ID, WANT_CHANGES };
@@ -56,7 +57,6 @@ static const struct db_stmt gateway_feed_take_stmt = {
     "  SET holder = excluded.holder, held_until = excluded.held_until"
     "  WHERE f.holder = excluded.holder OR f.held_until <= now()",
     2};
-enum gateway_feed_work_column { WORK_ID, WORK_RESOURCE, WORK_URI };
 static const struct db_stmt gateway_feed_work_stmt = {
     "gateway_feed_work",
     "SELECT u.id, u.resource_id AS resource, u.uri FROM gateway_feed f"
@@ -64,6 +64,11 @@ static const struct db_stmt gateway_feed_work_stmt = {
     " WHERE f.holder = $1 AND f.held_until > now() AND u.wanted_until > now()"
     " ORDER BY u.resource_id, u.id",
     1};
+static const struct db_column gateway_feed_work_columns[] = {
+    {"id",       DB_INTO(struct feed_uri, id)      },
+    {"resource", DB_INTO(struct feed_uri, resource)},
+    {"uri",      DB_INTO(struct feed_uri, uri)     },
+};
 static const struct db_stmt gateway_feed_wanted_stmt = {
     "gateway_feed_wanted",
     "SELECT EXISTS (SELECT 1 FROM gateway_feed_uri WHERE wanted_until > now()) AS wanted", 0};
@@ -155,21 +160,9 @@ feeds_take(struct op *op, const unsigned char holder[FEED_HOLDER_OCTETS], struct
     enum az_status st = db_run(op, batch, false);
     if (st != AZ_OK)
         return st;
-    size_t count = (size_t) PQntuples(work->result);
-    *ret = (struct feed_work){
-        .uri = talloc_zero_array(op->mem, struct feed_uri, (unsigned) count + 1),
-        .count = count,
-        .wanted = db_get_bool(wanted->result, 0, 0),
-    };
-    if (ret->uri == NULL)
-        return op_no_memory(op);
-    for (size_t i = 0; i < count; i++)
-        ret->uri[i] = (struct feed_uri){
-            .id = db_get_number(work->result, (int) i, WORK_ID, 0),
-            .resource = db_get_number(work->result, (int) i, WORK_RESOURCE, 0),
-            .uri = db_get(work->result, (int) i, WORK_URI), /* lives as long as op->mem */
-        };
-    return AZ_OK;
+    ret->wanted = db_get_bool(wanted->result, 0, 0);
+    return db_read_rows(op, work->result, DB_TABLE(struct feed_uri, gateway_feed_work_columns),
+                        &ret->uri, &ret->count);
 }
 
 enum az_status

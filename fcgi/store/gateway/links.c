@@ -7,12 +7,11 @@
 #include "base/b64url.h"
 #include "crypto/keyring.h"
 #include "crypto/secret.h"
-#include "store/db/db.h"
 #include "store/db/keep/purge.h"
+#include "store/db/trip/db_row.h"
 
 /* The person belongs to the provider of the subject's issuer, so no token can name another
  * provider. */
-enum link_request_need_column { NEED_JTI, NEED_EXPIRES_AT };
 static const struct db_stmt link_request_need_stmt = {
     "link_request_need",
     "WITH who AS (SELECT s.subject, p.id AS idp FROM subject s"
@@ -30,25 +29,15 @@ static const struct db_stmt link_request_need_stmt = {
     " SELECT l.jti, floor(extract(epoch FROM l.expires_at))::bigint AS expires_at"
     " FROM (SELECT * FROM old UNION ALL SELECT * FROM new) l",
     9};
-
-enum link_request_find_column {
-    LINK_JTI,
-    LINK_SUBJECT,
-    LINK_IDP,
-    LINK_RESOURCE,
-    LINK_CLIENT_ID,
-    LINK_CLIENT_NAME,
-    LINK_RETURN_TO,
-    LINK_FLOW_ID,
-    LINK_SCOPES,
-    LINK_USED,
-    LINK_EXPIRED,
-    LINK_AT_UPSTREAM,
-    LINK_SESSION_HASH,
-    LINK_BINDING,
-    LINK_VERIFIER_SEALED,
-    LINK_MADE_MS
+struct link_needed {
+    unsigned char jti[LINK_REQUEST_JTI_OCTETS];
+    int64_t expires_at;
 };
+static const struct db_column link_request_need_columns[] = {
+    {"jti",        DB_INTO(struct link_needed, jti)       },
+    {"expires_at", DB_INTO(struct link_needed, expires_at)},
+};
+
 static const struct db_stmt link_request_find_stmt = {
     "link_request_find",
     "SELECT l.jti, l.subject, l.idp, l.resource, l.client_id, c.client_name, l.return_to,"
@@ -58,6 +47,31 @@ static const struct db_stmt link_request_find_stmt = {
     " floor(extract(epoch FROM l.created_at) * 1000)::bigint AS made_ms FROM gateway_link_request l"
     " LEFT JOIN client c ON c.client_id = l.client_id WHERE l.jti = $1 OR l.state_hash = $2",
     2};
+struct link_stored {
+    struct link_request link;    /* without its verifier */
+    const unsigned char *sealed; /* the verifier, or NULL */
+    size_t sealed_length;
+};
+/* clang-format off */
+static const struct db_column link_request_find_columns[] = {
+    {"jti",             DB_INTO(struct link_stored, link.jti)},
+    {"subject",         DB_INTO(struct link_stored, link.subject), .needed = true},
+    {"idp",             DB_INTO(struct link_stored, link.idp), .needed = true},
+    {"resource",        DB_INTO(struct link_stored, link.resource), .needed = true},
+    {"client_id",       DB_INTO(struct link_stored, link.client_id), .needed = true},
+    {"client_name",     DB_INTO(struct link_stored, link.client_name)},
+    {"return_to",       DB_INTO(struct link_stored, link.return_to), .needed = true},
+    {"flow_id",         DB_INTO(struct link_stored, link.flow_id)},
+    {"scopes",          DB_INTO(struct link_stored, link.scopes)},
+    {"used",            DB_INTO(struct link_stored, link.used), .needed = true},
+    {"expired",         DB_INTO(struct link_stored, link.expired), .needed = true},
+    {"at_upstream",     DB_INTO(struct link_stored, link.at_upstream)},
+    {"session_hash",    DB_EXACTLY_INTO(struct link_stored, link.session_hash, SHA256_OCTETS)},
+    {"binding",         DB_EXACTLY_INTO(struct link_stored, link.binding, SHA256_OCTETS)},
+    {"verifier_sealed", DB_OCTETS_INTO(struct link_stored, sealed, sealed_length)},
+    {"made_ms",         DB_INTO(struct link_stored, link.made_ms)},
+};
+/* clang-format on */
 static const struct db_stmt link_request_mark_stmt = {
     "link_request_mark",
     "UPDATE gateway_link_request SET used_at = now(), session_hash = $2, binding = $3,"
@@ -81,9 +95,7 @@ link_request_need(struct op *op, const struct link_request_new *link, bool *ret_
                   unsigned char ret_jti[LINK_REQUEST_JTI_OCTETS], int64_t *ret_expires_at)
 {
     struct db_params params = {.count = 0};
-    PGresult *row;
-    const unsigned char *jti = NULL;
-    size_t length = 0;
+    struct link_needed needed;
     db_octets(&params, link->jti, LINK_REQUEST_JTI_OCTETS);
     db_text(&params, link->subject);
     db_text(&params, link->resource);
@@ -93,15 +105,13 @@ link_request_need(struct op *op, const struct link_request_new *link, bool *ret_
     db_text(&params, link->flow_id);
     db_number(&params, LINK_REQUEST_VALIDITY);
     db_number(&params, LINK_REQUEST_REST);
-    *ret_found = false;
-    enum az_status st = db_exec(op, &link_request_need_stmt, &params, false, &row);
-    if (st == AZ_OK && PQntuples(row) == 1)
-        st = db_read_octets(op, row, 0, NEED_JTI, &jti, &length);
-    *ret_found = st == AZ_OK && length == LINK_REQUEST_JTI_OCTETS;
+    enum az_status st =
+        db_fetch_row(op, &link_request_need_stmt, &params, false,
+                     DB_TABLE(struct link_needed, link_request_need_columns), &needed, ret_found);
     if (!*ret_found)
         return st;
-    memcpy(ret_jti, jti, LINK_REQUEST_JTI_OCTETS);
-    *ret_expires_at = db_get_number(row, 0, NEED_EXPIRES_AT, 0);
+    memcpy(ret_jti, needed.jti, LINK_REQUEST_JTI_OCTETS);
+    *ret_expires_at = needed.expires_at;
     return AZ_OK;
 }
 
@@ -114,18 +124,16 @@ link_verifier_place(TALLOC_CTX *mem, const unsigned char jti[LINK_REQUEST_JTI_OC
 }
 
 static enum az_status
-open_link_verifier(struct op *op, const PGresult *row, struct link_request *link)
+open_link_verifier(struct op *op, const struct link_stored *stored, struct link_request *link)
 {
-    const unsigned char *box = NULL;
     unsigned char *plain = NULL;
-    size_t box_length = 0, length = 0;
+    size_t length = 0;
     const char *place = link_verifier_place(op->mem, link->jti);
-    enum az_status st = db_read_octets(op, row, 0, LINK_VERIFIER_SEALED, &box, &box_length);
-    if (st != AZ_OK || box == NULL)
-        return st;
+    if (stored->sealed == NULL)
+        return AZ_OK;
     if (place == NULL
-        || keyring_open(op->mem, op->az->keyring, KEYRING_CONNECTION, place, box, box_length,
-                        &plain, &length)
+        || keyring_open(op->mem, op->az->keyring, KEYRING_CONNECTION, place, stored->sealed,
+                        stored->sealed_length, &plain, &length)
                != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL,
                        "the PKCE verifier of a link cannot be decrypted");
@@ -134,57 +142,24 @@ open_link_verifier(struct op *op, const PGresult *row, struct link_request *link
     return link->verifier != NULL ? AZ_OK : op_no_memory(op);
 }
 
-/* Read a column of a fixed length; *ret stays NULL for SQL NULL. */
-static enum az_status
-read_fixed(struct op *op, const PGresult *row, int column, size_t wanted, const unsigned char **ret)
-{
-    size_t length = 0;
-    enum az_status st = db_read_octets(op, row, 0, column, ret, &length);
-    return st == AZ_OK && *ret != NULL && length != wanted
-               ? op_fail(op, AZ_SERVER_ERROR, NULL, "the row of a link is damaged")
-               : st;
-}
-
 enum az_status
 link_request_find(struct op *op, const unsigned char *jti, const unsigned char *state_hash,
                   struct link_request *ret)
 {
     struct db_params params = {.count = 0};
-    PGresult *row;
-    const unsigned char *id = NULL;
+    struct link_stored stored = {.sealed = NULL};
+    bool found;
     *ret = (struct link_request){.found = false};
     db_octets(&params, jti, LINK_REQUEST_JTI_OCTETS);
     db_octets(&params, state_hash, SHA256_OCTETS);
-    enum az_status st = db_exec(op, &link_request_find_stmt, &params, true, &row);
-    if (st != AZ_OK || PQntuples(row) != 1)
+    enum az_status st =
+        db_fetch_row(op, &link_request_find_stmt, &params, true,
+                     DB_TABLE(struct link_stored, link_request_find_columns), &stored, &found);
+    if (!found || (st = open_link_verifier(op, &stored, &stored.link)) != AZ_OK)
         return st;
-    struct link_request link = {
-        .found = true,
-        .used = db_get_bool(row, 0, LINK_USED),
-        .expired = db_get_bool(row, 0, LINK_EXPIRED),
-        .at_upstream = db_get_bool(row, 0, LINK_AT_UPSTREAM),
-        .subject = db_get(row, 0, LINK_SUBJECT),
-        .idp = db_get_number(row, 0, LINK_IDP, 0),
-        .resource = db_get(row, 0, LINK_RESOURCE),
-        .client_id = db_get(row, 0, LINK_CLIENT_ID),
-        .client_name = db_get(row, 0, LINK_CLIENT_NAME),
-        .return_to = db_get(row, 0, LINK_RETURN_TO),
-        .flow_id = db_get(row, 0, LINK_FLOW_ID),
-        .made_ms = db_get_number(row, 0, LINK_MADE_MS, 0),
-    };
-    st = db_read_json(op, row, 0, LINK_SCOPES, &link.scopes);
-    if (st == AZ_OK)
-        st = read_fixed(op, row, LINK_JTI, LINK_REQUEST_JTI_OCTETS, &id);
-    if (st == AZ_OK)
-        st = read_fixed(op, row, LINK_SESSION_HASH, SHA256_OCTETS, &link.session_hash);
-    if (st == AZ_OK)
-        st = read_fixed(op, row, LINK_BINDING, SHA256_OCTETS, &link.binding);
-    if (st != AZ_OK)
-        return st;
-    memcpy(link.jti, id, LINK_REQUEST_JTI_OCTETS);
-    if ((st = open_link_verifier(op, row, &link)) == AZ_OK)
-        *ret = link;
-    return st;
+    *ret = stored.link;
+    ret->found = true;
+    return AZ_OK;
 }
 
 enum az_status
