@@ -6,6 +6,7 @@
 
 #include "store/db/db.h"
 #include "store/db/keep/locks.h"
+#include "store/db/trip/db_row.h"
 
 static const struct db_stmt bundle_rules_stmt = {
     "bundle_rules",
@@ -85,19 +86,16 @@ static const struct db_stmt bundle_reconcile_stmt = {
     " SELECT count(*), count(%N('svc_bundle', 'withdrawn')) AS told FROM state",
     3};
 
-enum bundle_current_column { CURRENT_ID, CURRENT_REVISION, CURRENT_ETAG, CURRENT_PENDING };
 static const struct db_stmt bundle_current_stmt = {
     "bundle_current",
     "SELECT b.id, b.revision, b.etag, b.status = 'pending' AS pending FROM bundle_state s JOIN "
     "bundle b ON b.id = s.served",
     0};
-enum bundle_fetch_column {
-    FETCH_ID,
-    FETCH_REVISION,
-    FETCH_ETAG,
-    FETCH_PENDING,
-    FETCH_CALLED,
-    FETCH_BODY
+static const struct db_column bundle_current_columns[] = {
+    {"id",       DB_INTO(struct bundle_served, id)      },
+    {"revision", DB_INTO(struct bundle_served, revision)},
+    {"etag",     DB_INTO(struct bundle_served, etag)    },
+    {"pending",  DB_INTO(struct bundle_served, pending) },
 };
 /* An engine that may hold a withdrawn candidate gets the body whatever ETag it names: one that
  * could not store the candidate on its disk has it active under the old ETag. */
@@ -109,6 +107,16 @@ static const struct db_stmt bundle_fetch_stmt = {
     "$2 AND x.status IN ('refused', 'withdrawn')) THEN b.body END AS body FROM bundle_state s JOIN "
     "bundle b ON b.id = s.served",
     2};
+/* clang-format off */
+static const struct db_column bundle_fetch_columns[] = {
+    {"id",       DB_INTO(struct bundle_served, id)},
+    {"revision", DB_INTO(struct bundle_served, revision)},
+    {"etag",     DB_INTO(struct bundle_served, etag)},
+    {"pending",  DB_INTO(struct bundle_served, pending)},
+    {"called",   DB_INTO(struct bundle_served, called)},
+    {"body",     DB_OCTETS_INTO(struct bundle_served, body, length)},
+};
+/* clang-format on */
 
 static enum az_status
 read_pairs(struct op *op, const PGresult *result, size_t *ret_count, const char ***ret_name,
@@ -219,34 +227,18 @@ bundle_reconcile(struct op *op, bool held, bool *ret_withdrawn)
 enum az_status
 bundle_current(struct op *op, struct bundle_served *ret)
 {
-    PGresult *result;
-    enum az_status st = db_exec(op, &bundle_current_stmt, NULL, true, &result);
-    if (st != AZ_OK)
-        return st;
-    *ret = (struct bundle_served){
-        .id = db_get_number(result, 0, CURRENT_ID, 0),
-        .revision = db_get(result, 0, CURRENT_REVISION),
-        .etag = db_get(result, 0, CURRENT_ETAG),
-        .pending = db_get_bool(result, 0, CURRENT_PENDING),
-    };
-    return AZ_OK;
+    *ret = (struct bundle_served){.id = 0};
+    return db_fetch_row(op, &bundle_current_stmt, NULL, true,
+                        DB_TABLE(struct bundle_served, bundle_current_columns), ret, NULL);
 }
 
 enum az_status
 bundle_fetch(struct op *op, const char *known, const char *instance, struct bundle_served *ret)
 {
     struct db_params params = {.count = 0};
-    PGresult *result;
+    *ret = (struct bundle_served){.id = 0};
     db_text(&params, known != NULL ? known : "");
     db_text(&params, instance);
-    enum az_status st = db_exec(op, &bundle_fetch_stmt, &params, true, &result);
-    if (st != AZ_OK)
-        return st;
-    ret->id = db_get_number(result, 0, FETCH_ID, 0);
-    ret->revision = db_get(result, 0, FETCH_REVISION);
-    ret->etag = db_get(result, 0, FETCH_ETAG);
-    ret->pending = db_get_bool(result, 0, FETCH_PENDING);
-    ret->called = db_get(result, 0, FETCH_CALLED);
-    ret->body = NULL;
-    return db_read_octets(op, result, 0, FETCH_BODY, &ret->body, &ret->length);
+    return db_fetch_row(op, &bundle_fetch_stmt, &params, true,
+                        DB_TABLE(struct bundle_served, bundle_fetch_columns), ret, NULL);
 }

@@ -3,19 +3,35 @@
 #include "store/policy/deploy_rows.h"
 
 #include "store/db/db.h"
+#include "store/db/trip/db_row.h"
 
-enum deploy_rules_column { RULE_PATH, RULE_DIGEST, RULE_VERSION, RULE_ENABLED, RULE_SHIPPED };
 static const struct db_stmt deploy_rules_stmt = {
     "deploy_rules", "SELECT path, digest, version, enabled, shipped FROM policy_rule", 0};
-enum deploy_data_column { DATA_KEY, DATA_DIGEST, DATA_VERSION, DATA_SHIPPED, DATA_BUNDLED };
+static const struct db_column deploy_rules_columns[] = {
+    {"path",    DB_INTO(struct deploy_rule_row, path)   },
+    {"digest",  DB_INTO(struct deploy_rule_row, digest) },
+    {"version", DB_INTO(struct deploy_rule_row, version)},
+    {"enabled", DB_INTO(struct deploy_rule_row, enabled)},
+    {"shipped", DB_INTO(struct deploy_rule_row, shipped)},
+};
 static const struct db_stmt deploy_data_stmt = {
     "deploy_data",
     "SELECT data_key AS key, digest, version, shipped, in_bundle AS bundled FROM policy_data", 0};
-enum deploy_schemas_column { SCHEMA_KEY, SCHEMA_TEXT };
+static const struct db_column deploy_data_columns[] = {
+    {"key",     DB_INTO(struct deploy_data_row, data_key) },
+    {"digest",  DB_INTO(struct deploy_data_row, digest)   },
+    {"version", DB_INTO(struct deploy_data_row, version)  },
+    {"shipped", DB_INTO(struct deploy_data_row, shipped)  },
+    {"bundled", DB_INTO(struct deploy_data_row, in_bundle)},
+};
 static const struct db_stmt deploy_schemas_stmt = {
     "deploy_schemas",
     "SELECT data_key AS key, schema AS text FROM policy_schema WHERE data_key = ANY ($1::text[])",
     1};
+static const struct db_column deploy_schemas_columns[] = {
+    {"key",  DB_INTO(struct deploy_schema_row, data_key)},
+    {"text", DB_INTO(struct deploy_schema_row, schema)  },
+};
 
 static const struct db_stmt deploy_write_rules_stmt = {
     "deploy_write_rules",
@@ -77,51 +93,6 @@ deploy_values_make(struct op *op, const struct deploy_rule_columns *rules,
     return AZ_OK;
 }
 
-static enum az_status
-deploy_read_rules(struct op *op, const PGresult *result, struct deploy_rows *rows)
-{
-    rows->rules = (size_t) PQntuples(result);
-    rows->rule = talloc_array(op->mem, struct deploy_rule_row, (unsigned) rows->rules + 1);
-    for (size_t i = 0; rows->rule != NULL && i < rows->rules; i++)
-        rows->rule[i] = (struct deploy_rule_row){
-            .path = db_get(result, (int) i, RULE_PATH),
-            .digest = db_get(result, (int) i, RULE_DIGEST),
-            .version = db_get(result, (int) i, RULE_VERSION),
-            .enabled = db_get_bool(result, (int) i, RULE_ENABLED),
-            .shipped = db_get_bool(result, (int) i, RULE_SHIPPED),
-        };
-    return rows->rule != NULL ? AZ_OK : op_no_memory(op);
-}
-
-static enum az_status
-deploy_read_data(struct op *op, const PGresult *result, struct deploy_rows *rows)
-{
-    rows->data_rows = (size_t) PQntuples(result);
-    rows->data = talloc_array(op->mem, struct deploy_data_row, (unsigned) rows->data_rows + 1);
-    for (size_t i = 0; rows->data != NULL && i < rows->data_rows; i++)
-        rows->data[i] = (struct deploy_data_row){
-            .data_key = db_get(result, (int) i, DATA_KEY),
-            .digest = db_get(result, (int) i, DATA_DIGEST),
-            .version = db_get(result, (int) i, DATA_VERSION),
-            .shipped = db_get_bool(result, (int) i, DATA_SHIPPED),
-            .in_bundle = db_get_bool(result, (int) i, DATA_BUNDLED),
-        };
-    return rows->data != NULL ? AZ_OK : op_no_memory(op);
-}
-
-static enum az_status
-deploy_read_schemas(struct op *op, const PGresult *result, struct deploy_rows *rows)
-{
-    rows->schemas = (size_t) PQntuples(result);
-    rows->schema = talloc_array(op->mem, struct deploy_schema_row, (unsigned) rows->schemas + 1);
-    for (size_t i = 0; rows->schema != NULL && i < rows->schemas; i++)
-        rows->schema[i] = (struct deploy_schema_row){
-            .data_key = db_get(result, (int) i, SCHEMA_KEY),
-            .schema = db_get(result, (int) i, SCHEMA_TEXT),
-        };
-    return rows->schema != NULL ? AZ_OK : op_no_memory(op);
-}
-
 enum az_status
 deploy_rows_fetch(struct op *op, const struct deploy_values *values, struct deploy_rows *ret)
 {
@@ -133,11 +104,15 @@ deploy_rows_fetch(struct op *op, const struct deploy_values *values, struct depl
     db_params_copy(&schemas->params, &values->keys);
     enum az_status st = db_run(op, batch, true);
     if (st == AZ_OK)
-        st = deploy_read_rules(op, rules->result, &rows);
+        st = db_read_rows(op, rules->result, DB_TABLE(struct deploy_rule_row, deploy_rules_columns),
+                          &rows.rule, &rows.rules);
     if (st == AZ_OK)
-        st = deploy_read_data(op, data->result, &rows);
+        st = db_read_rows(op, data->result, DB_TABLE(struct deploy_data_row, deploy_data_columns),
+                          &rows.data, &rows.data_rows);
     if (st == AZ_OK)
-        st = deploy_read_schemas(op, schemas->result, &rows);
+        st = db_read_rows(op, schemas->result,
+                          DB_TABLE(struct deploy_schema_row, deploy_schemas_columns), &rows.schema,
+                          &rows.schemas);
     if (st == AZ_OK)
         *ret = rows;
     return st;

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/settings/settings.h"
 #include "store/db/db.h"
+#include "store/db/trip/db_row.h"
 
 /* Reports of engines may be lost in a crash: engines repeat them, and no decision depends on them.
  * So these commits do not wait for the disk. */
@@ -127,14 +128,6 @@ static const struct db_stmt engines_settle_stmt = {
  * last attempt came after the engine first fetched the candidate, because engines try one bundle
  * after the other. If an engine does not name itself when it fetches, the fetch counts for every
  * engine. The engine beside the saver ($5) was asked itself, so it counts in any case. */
-enum engines_verdict_column {
-    VERDICT_TAKEN,
-    VERDICT_REFUSAL,
-    VERDICT_REFUSED_BY,
-    VERDICT_ACTIVE,
-    VERDICT_LATE,
-    VERDICT_HEARD
-};
 static const struct db_stmt engines_verdict_stmt = {
     "engines_verdict",
     "WITH b AS (SELECT id, revision, fetched_ms, created_at FROM bundle WHERE id = $4),"
@@ -154,6 +147,16 @@ static const struct db_stmt engines_verdict_stmt = {
     " " NAMES "heard WHERE awaited ORDER BY reported_at, instance" NAMED " AS late,"
     " EXISTS (SELECT 1 FROM heard WHERE reported_at > b.created_at) AS heard FROM b",
     5};
+/* clang-format off */
+static const struct db_column engines_verdict_columns[] = {
+    {"taken",      DB_INTO(struct engines_verdict, taken), .needed = true},
+    {"refusal",    DB_INTO(struct engines_verdict, refusal)},
+    {"refused_by", DB_INTO(struct engines_verdict, refused_by)},
+    {"active",     DB_INTO(struct engines_verdict, active)},
+    {"late",       DB_INTO(struct engines_verdict, late)},
+    {"heard",      DB_INTO(struct engines_verdict, heard)},
+};
+/* clang-format on */
 enum engines_may_decide_column { MAY_GOOD };
 static const struct db_stmt engines_may_decide_stmt = {
     "engines_may_decide",
@@ -247,22 +250,14 @@ engines_verdict(struct op *op, int64_t bundle, const struct engines_look *look,
                 struct engines_verdict *ret)
 {
     struct db_params params = {.count = 0};
-    PGresult *result;
+    *ret = (struct engines_verdict){.taken = false};
     db_text(&params, look->own_revision);
     db_bool(&params, !look->impatient);
     db_number(&params, op->az->cfg->bundle_fetch_grace_ms);
     db_number(&params, bundle);
     db_text(&params, look->own_instance);
-    enum az_status st = db_exec(op, &engines_verdict_stmt, &params, false, &result);
-    if (st != AZ_OK)
-        return st;
-    ret->taken = db_get_bool(result, 0, VERDICT_TAKEN);
-    ret->refusal = db_get(result, 0, VERDICT_REFUSAL);
-    ret->refused_by = db_get(result, 0, VERDICT_REFUSED_BY);
-    ret->active = db_get(result, 0, VERDICT_ACTIVE);
-    ret->late = db_get(result, 0, VERDICT_LATE);
-    ret->heard = db_get_bool(result, 0, VERDICT_HEARD);
-    return AZ_OK;
+    return db_fetch_row(op, &engines_verdict_stmt, &params, false,
+                        DB_TABLE(struct engines_verdict, engines_verdict_columns), ret, NULL);
 }
 
 enum az_status

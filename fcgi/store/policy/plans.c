@@ -3,6 +3,7 @@
 #include "store/policy/plans.h"
 
 #include "store/db/db.h"
+#include "store/db/trip/db_row.h"
 
 enum plan_find_column { FIND_KNOWN, FIND_NOTE };
 static const struct db_stmt plan_find_stmt = {
@@ -125,15 +126,6 @@ plan_fetch_named(struct op *op, const char *modules, struct plan_stored *ret)
 
 /* The first of the acceptable revisions was confirmed before any that was only published. The same
  * rows have the same revision, so the bodies of several bundles of one are the same. */
-enum plan_current_column {
-    CURRENT_REVISION,
-    CURRENT_KNOWN,
-    CURRENT_NOTE,
-    CURRENT_MODULES,
-    CURRENT_OTHER,
-    CURRENT_OCTETS,
-    CURRENT_BODY
-};
 static const struct db_stmt plan_current_stmt = {
     "plan_current",
     "SELECT s.acceptable[1] AS revision, coalesce(s.acceptable[1] = $1, false) AS known, b.note, "
@@ -146,28 +138,27 @@ static const struct db_stmt plan_current_stmt = {
     "x.revision = s.acceptable[1] AND s.acceptable[1] IS DISTINCT FROM $1 AND x.body IS NOT NULL "
     "ORDER BY x.modules IS NULL, x.id DESC LIMIT 1) b ON true",
     4};
+/* clang-format off */
+static const struct db_column plan_current_columns[] = {
+    {"revision", DB_INTO(struct plan_current, revision)},
+    {"known",    DB_INTO(struct plan_current, known)},
+    {"note",     DB_INTO(struct plan_current, note)},
+    {"modules",  DB_INTO(struct plan_current, modules)},
+    {"other",    DB_INTO(struct plan_current, other_plan)},
+    {"octets",   DB_OCTETS_INTO(struct plan_current, plan, plan_length)},
+    {"body",     DB_OCTETS_INTO(struct plan_current, body, body_length)},
+};
+/* clang-format on */
 
 enum az_status
 plan_current(struct op *op, const struct plan_known *known, struct plan_current *ret)
 {
     struct db_params params = {.count = 0};
-    PGresult *result;
     *ret = (struct plan_current){.revision = NULL};
     db_text(&params, known->revision);
     db_text(&params, known->modules);
     db_text(&params, known->data);
     db_bool(&params, known->compare);
-    enum az_status st = db_exec(op, &plan_current_stmt, &params, true, &result);
-    if (st != AZ_OK)
-        return st;
-    ret->revision = db_get(result, 0, CURRENT_REVISION);
-    ret->known = db_get_bool(result, 0, CURRENT_KNOWN);
-    ret->note = db_get(result, 0, CURRENT_NOTE);
-    ret->modules = db_get(result, 0, CURRENT_MODULES);
-    ret->other_plan = db_get_bool(result, 0, CURRENT_OTHER);
-    if (ret->modules == NULL || known->compare)
-        return AZ_OK;
-    st = db_read_octets(op, result, 0, CURRENT_OCTETS, &ret->plan, &ret->plan_length);
-    return st == AZ_OK ? db_read_octets(op, result, 0, CURRENT_BODY, &ret->body, &ret->body_length)
-                       : st;
+    return db_fetch_row(op, &plan_current_stmt, &params, true,
+                        DB_TABLE(struct plan_current, plan_current_columns), ret, NULL);
 }

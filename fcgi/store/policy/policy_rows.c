@@ -6,6 +6,7 @@
 
 #include "crypto/digest.h"
 #include "store/db/db.h"
+#include "store/db/trip/db_row.h"
 
 /* clang-format off */
 /* The view gives `updatedAt` as a timestamptz. */
@@ -16,11 +17,16 @@
 #define DATA_ROW                                                                                   \
     "SELECT p.data_key, p.payload, p.digest, p.in_bundle, p.shipped,"             \
     " (SELECT row_to_json(d) FROM " DATA_DTO " WHERE d.id = p.id) AS dto FROM policy_data p"
-enum policy_data_fetch_column {
-    FETCH_DATA_KEY, FETCH_PAYLOAD, FETCH_DIGEST, FETCH_IN_BUNDLE, FETCH_SHIPPED, FETCH_DTO
-};
 static const struct db_stmt policy_data_fetch_stmt = {
     "policy_data_fetch", DATA_ROW " WHERE p.data_key = $1", 1};
+static const struct db_column policy_data_fetch_columns[] = {
+    {"data_key",  DB_INTO(struct policy_row, data_key)},
+    {"payload",   DB_INTO(struct policy_row, payload)},
+    {"digest",    DB_INTO(struct policy_row, digest)},
+    {"in_bundle", DB_INTO(struct policy_row, in_bundle)},
+    {"shipped",   DB_INTO(struct policy_row, shipped)},
+    {"dto",       DB_INTO(struct policy_row, dto)},
+};
 static const struct db_stmt policy_data_fetch_id_stmt = {
     "policy_data_fetch_id", DATA_ROW " WHERE p.id = $1::bigint", 1};
 static const struct db_stmt policy_data_list_stmt = {
@@ -85,17 +91,9 @@ static enum az_status
 fetch_data_row(struct op *op, const struct db_stmt *stmt, const struct db_params *params,
                struct policy_row *ret)
 {
-    PGresult *result;
-    enum az_status st = db_exec(op, stmt, params, true, &result);
-    if (st != AZ_OK)
-        return st;
-    ret->data_key = db_get(result, 0, FETCH_DATA_KEY);
-    ret->payload = db_get(result, 0, FETCH_PAYLOAD);
-    ret->digest = db_get(result, 0, FETCH_DIGEST);
-    ret->dto = db_get(result, 0, FETCH_DTO);
-    ret->in_bundle = db_get_bool(result, 0, FETCH_IN_BUNDLE);
-    ret->shipped = db_get_bool(result, 0, FETCH_SHIPPED);
-    return AZ_OK;
+    *ret = (struct policy_row){.data_key = NULL};
+    return db_fetch_row(op, stmt, params, true,
+                        DB_TABLE(struct policy_row, policy_data_fetch_columns), ret, NULL);
 }
 
 enum az_status

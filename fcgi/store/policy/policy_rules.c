@@ -6,6 +6,7 @@
 
 #include "crypto/digest.h"
 #include "store/db/db.h"
+#include "store/db/trip/db_row.h"
 
 /* clang-format off */
 /* The view is of the first schema version, which knew no members `createdAt` and `updatedAt`. */
@@ -16,11 +17,17 @@
 #define RULE_ROW                                                                                   \
     "SELECT r.id, r.path, r.content, r.digest, r.enabled, r.shipped,"           \
     " (SELECT row_to_json(d) FROM " RULE_DTO " WHERE d.id = r.id) AS dto FROM policy_rule r"
-enum policy_rule_fetch_column {
-    FETCH_ID, FETCH_PATH, FETCH_CONTENT, FETCH_DIGEST, FETCH_ENABLED, FETCH_SHIPPED, FETCH_DTO
-};
 static const struct db_stmt policy_rule_fetch_stmt = {
     "policy_rule_fetch", RULE_ROW " WHERE r.id = $1::bigint", 1};
+static const struct db_column policy_rule_fetch_columns[] = {
+    {"id",      DB_INTO(struct policy_rule, id)},
+    {"path",    DB_INTO(struct policy_rule, path)},
+    {"content", DB_INTO(struct policy_rule, content)},
+    {"digest",  DB_INTO(struct policy_rule, digest)},
+    {"enabled", DB_INTO(struct policy_rule, enabled)},
+    {"shipped", DB_INTO(struct policy_rule, shipped)},
+    {"dto",     DB_INTO(struct policy_rule, dto)},
+};
 static const struct db_stmt policy_rule_fetch_path_stmt = {
     "policy_rule_fetch_path", RULE_ROW " WHERE r.path = $1", 1};
 
@@ -53,18 +60,9 @@ static enum az_status
 fetch_rule(struct op *op, const struct db_stmt *stmt, const struct db_params *params,
            struct policy_rule *ret)
 {
-    PGresult *result;
-    enum az_status st = db_exec(op, stmt, params, true, &result);
-    if (st != AZ_OK)
-        return st;
-    ret->id = db_get_number(result, 0, FETCH_ID, 0);
-    ret->path = db_get(result, 0, FETCH_PATH);
-    ret->content = db_get(result, 0, FETCH_CONTENT);
-    ret->digest = db_get(result, 0, FETCH_DIGEST);
-    ret->dto = db_get(result, 0, FETCH_DTO);
-    ret->enabled = db_get_bool(result, 0, FETCH_ENABLED);
-    ret->shipped = db_get_bool(result, 0, FETCH_SHIPPED);
-    return AZ_OK;
+    *ret = (struct policy_rule){.id = 0};
+    return db_fetch_row(op, stmt, params, true,
+                        DB_TABLE(struct policy_rule, policy_rule_fetch_columns), ret, NULL);
 }
 
 enum az_status

@@ -4,6 +4,7 @@
 
 #include "base/settings/settings.h"
 #include "store/db/db.h"
+#include "store/db/trip/db_row.h"
 
 /* The time of a shadow may be over before housekeeping ends it. */
 #define IS_OVER "(s.state = 'active' AND s.ends_at <= now())"
@@ -23,7 +24,6 @@ static const struct db_stmt shadow_insert_stmt = {
     "shadow_insert",
     "INSERT INTO policy_shadow (who, message, change, base, candidate, rate, ends_at) VALUES ($1, $2, $3, $4, $5, $6, $7)"
     " ON CONFLICT (state) WHERE state = 'active' DO NOTHING RETURNING id", 7};
-enum shadow_fetch_column { FETCH_ID, FETCH_ACTIVE, FETCH_VERSION, FETCH_DTO, FETCH_RESULT };
 static const struct db_stmt shadow_fetch_stmt = {
     "shadow_fetch",
     "SELECT s.id, s.state = 'active' AND NOT " IS_OVER " AS active, s.id || '.' || s.base AS version,"
@@ -36,11 +36,25 @@ static const struct db_stmt shadow_fetch_stmt = {
     "  'rules', jsonb_path_query_array(c.j, '$.rules[*].path'), 'data', jsonb_path_query_array(c.j, '$.data[*].dataKey'),"
     "  'deleteRules', jsonb_path_query_array(c.j, '$.deleteRules[*]'), 'deleteData', jsonb_path_query_array(c.j, '$.deleteData[*]')))) AS dto, s.result"
     " FROM policy_shadow s, LATERAL (SELECT s.change::jsonb AS j) c ORDER BY s.id DESC LIMIT 1", 0};
-enum shadow_fetch_active_column { ACTIVE_ID, ACTIVE_CHANGE, ACTIVE_BASE, ACTIVE_MESSAGE, ACTIVE_WHO, ACTIVE_RATE };
+static const struct db_column shadow_fetch_columns[] = {
+    {"id",      DB_INTO(struct shadow_shown, id)},
+    {"active",  DB_INTO(struct shadow_shown, active)},
+    {"version", DB_INTO(struct shadow_shown, version)},
+    {"dto",     DB_INTO(struct shadow_shown, dto)},
+    {"result",  DB_INTO(struct shadow_shown, result)},
+};
 static const struct db_stmt shadow_fetch_active_stmt = {
     "shadow_fetch_active",
     "SELECT id, CASE WHEN id <> $1 THEN change END AS change, base, message, who, rate FROM policy_shadow"
     " WHERE state = 'active' AND ends_at > now()", 1};
+static const struct db_column shadow_fetch_active_columns[] = {
+    {"id",      DB_INTO(struct shadow_work, id)},
+    {"change",  DB_INTO(struct shadow_work, change)},
+    {"base",    DB_INTO(struct shadow_work, base)},
+    {"message", DB_INTO(struct shadow_work, message)},
+    {"who",     DB_INTO(struct shadow_work, who)},
+    {"rate",    DB_INTO(struct shadow_work, rate)},
+};
 static const struct db_stmt shadow_note_stmt = {
     "shadow_note",
     "UPDATE policy_shadow SET base = coalesce($2, base), candidate = coalesce($3, candidate), note = $4"
@@ -146,38 +160,19 @@ shadow_insert(struct op *op, const struct shadow_new *shadow, int64_t replaced, 
 enum az_status
 shadow_fetch(struct op *op, struct shadow_shown *ret)
 {
-    PGresult *result;
     *ret = (struct shadow_shown){.dto = NULL};
-    enum az_status st = db_exec(op, &shadow_fetch_stmt, NULL, true, &result);
-    if (st == AZ_OK && PQntuples(result) > 0)
-        *ret = (struct shadow_shown){
-            .active = db_get_bool(result, 0, FETCH_ACTIVE),
-            .id = db_get_number(result, 0, FETCH_ID, 0),
-            .version = db_get(result, 0, FETCH_VERSION),
-            .dto = db_get(result, 0, FETCH_DTO),
-            .result = db_get(result, 0, FETCH_RESULT),
-        };
-    return st;
+    return db_fetch_row(op, &shadow_fetch_stmt, NULL, true,
+                        DB_TABLE(struct shadow_shown, shadow_fetch_columns), ret, NULL);
 }
 
 enum az_status
 shadow_fetch_active(struct op *op, int64_t known, struct shadow_work *ret)
 {
     struct db_params params = {.count = 0};
-    PGresult *result;
     *ret = (struct shadow_work){.id = 0};
     db_number(&params, known);
-    enum az_status st = db_exec(op, &shadow_fetch_active_stmt, &params, true, &result);
-    if (st == AZ_OK && PQntuples(result) > 0)
-        *ret = (struct shadow_work){
-            .id = db_get_number(result, 0, ACTIVE_ID, 0),
-            .change = db_get(result, 0, ACTIVE_CHANGE),
-            .base = db_get(result, 0, ACTIVE_BASE),
-            .message = db_get(result, 0, ACTIVE_MESSAGE),
-            .who = db_get(result, 0, ACTIVE_WHO),
-            .rate = db_get_number(result, 0, ACTIVE_RATE, 0),
-        };
-    return st;
+    return db_fetch_row(op, &shadow_fetch_active_stmt, &params, true,
+                        DB_TABLE(struct shadow_work, shadow_fetch_active_columns), ret, NULL);
 }
 
 enum az_status
