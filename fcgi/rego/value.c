@@ -179,27 +179,6 @@ grow_composite(struct rego_arena *arena, struct rego_value *value)
     return true;
 }
 
-/* Return the place of an item in a set, or where it would stand. */
-static uint32_t
-find_item(const struct rego_value *set, const struct rego_value *item, bool *ret_there)
-{
-    uint32_t low = 0, high = set->count;
-    *ret_there = false;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        int order = rego_compare(set->item[middle], item);
-        if (order == 0) {
-            *ret_there = true;
-            return middle;
-        }
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Compare two keys as rego_compare() does. Most are texts, and most of those differ in their first
  * octet; an empty text has its NUL there. */
 static inline int
@@ -213,15 +192,17 @@ compare_keys(const struct rego_value *a, const struct rego_value *b)
     return order != 0 ? order : (a->count > b->count) - (a->count < b->count);
 }
 
-/* Do the same for the key of an object. */
+/* Return the place of an item in a set or of a key in an object, or where it would stand. */
 static uint32_t
-find_member(const struct rego_value *object, const struct rego_value *key, bool *ret_there)
+find_place(const struct rego_value *in, const struct rego_value *wanted, bool *ret_there)
 {
-    uint32_t low = 0, high = object->count;
+    uint32_t low = 0, high = in->count;
     *ret_there = false;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        int order = compare_keys(object->member[middle].key, key);
+        const struct rego_value *at =
+            in->type == REGO_OBJECT ? in->member[middle].key : in->item[middle];
+        int order = compare_keys(at, wanted);
         if (order == 0) {
             *ret_there = true;
             return middle;
@@ -263,7 +244,7 @@ rego_add(struct rego_arena *arena, struct rego_value *set, const struct rego_val
     bool there;
     if (item == NULL)
         return false;
-    uint32_t at = find_item(set, item, &there);
+    uint32_t at = find_place(set, item, &there);
     if (there) {
         arena->twins = arena->twins || rego_is_spelled_otherwise(set->item[at], item);
         return true;
@@ -283,7 +264,7 @@ rego_insert(struct rego_arena *arena, struct rego_value *object, const struct re
     bool there;
     if (key == NULL || value == NULL)
         return false;
-    uint32_t at = find_member(object, key, &there);
+    uint32_t at = find_place(object, key, &there);
     /* A value that grows is inserted again after each change. */
     bool same = there && object->member[at].value == value;
     if (same)
@@ -389,10 +370,10 @@ rego_get(const struct rego_value *value, const struct rego_value *key)
             return NULL;
         return value->item[index];
     case REGO_OBJECT:
-        at = find_member(value, key, &there);
+        at = find_place(value, key, &there);
         return there ? value->member[at].value : NULL;
     case REGO_SET:
-        at = find_item(value, key, &there);
+        at = find_place(value, key, &there);
         return there ? value->item[at] : NULL;
     default:
         return NULL;
@@ -403,7 +384,7 @@ const struct rego_value *
 rego_key(const struct rego_value *object, const struct rego_value *key)
 {
     bool there;
-    uint32_t at = find_member(object, key, &there);
+    uint32_t at = find_place(object, key, &there);
     return there ? object->member[at].key : NULL;
 }
 
@@ -419,7 +400,7 @@ bool
 rego_has(const struct rego_value *set, const struct rego_value *item)
 {
     bool there;
-    find_item(set, item, &there);
+    find_place(set, item, &there);
     return there;
 }
 
