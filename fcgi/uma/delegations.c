@@ -203,22 +203,13 @@ delegation_create_handle(struct request *req)
 enum az_status
 delegation_list_handle(struct request *req)
 {
-    const struct uma_owner owner = uma_request_owner(req);
-    const char *list;
-    enum az_status st = delegation_list(&req->op, &owner, &list);
-    return st == AZ_OK ? uma_respond_read(req, list) : st;
+    return uma_respond_list(req, delegation_list);
 }
 
 enum az_status
 delegation_show_handle(struct request *req)
 {
-    const struct uma_owner owner = uma_request_owner(req);
-    unsigned char id[UUID7_OCTETS];
-    const char *delegation = NULL;
-    enum az_status st = uma_path_id(req, id);
-    if (st == AZ_OK)
-        st = delegation_get(&req->op, id, &owner, &delegation);
-    return st == AZ_OK ? uma_respond_read(req, delegation) : st;
+    return uma_respond_object(req, delegation_get);
 }
 
 enum az_status
@@ -251,18 +242,5 @@ delegation_change_handle(struct request *req)
 enum az_status
 delegation_revoke_handle(struct request *req)
 {
-    const struct uma_owner owner = uma_request_owner(req);
-    unsigned char id[UUID7_OCTETS];
-    bool found = false;
-    enum az_status st = uma_path_id(req, id);
-    if (st == AZ_OK)
-        st = uma_note_write(req, 204, json_pack("{s:s}", "delegation_id", req->path_value[0]));
-    if (st == AZ_OK)
-        st = delegation_revoke(&req->op, id, &owner, &req->audit, &found);
-    if (st != AZ_OK)
-        return st;
-    if (!found)
-        return uma_no_such(req);
-    req->audited = true;
-    return respond_empty(req, 204);
+    return uma_respond_ended(req, delegation_revoke, "delegation_id");
 }

@@ -106,11 +106,52 @@ uma_owner_gone(struct request *req)
     return own_token_refuse(req, "the client or the identity provider of the token was deleted");
 }
 
-enum az_status
-uma_respond_read(struct request *req, const char *json)
+/* Answer a read with JSON text, and with its audit row; not found for NULL. */
+static enum az_status
+respond_read(struct request *req, const char *json)
 {
     if (json == NULL)
         return uma_no_such(req);
     enum az_status st = own_token_note_read(req);
     return st == AZ_OK ? respond_json_text(req, 200, json) : st;
+}
+
+enum az_status
+uma_respond_list(struct request *req, uma_list_fn *list)
+{
+    const struct uma_owner owner = uma_request_owner(req);
+    const char *objects = NULL;
+    enum az_status st = list(&req->op, &owner, &objects);
+    return st == AZ_OK ? respond_read(req, objects) : st;
+}
+
+enum az_status
+uma_respond_object(struct request *req, uma_get_fn *get)
+{
+    const struct uma_owner owner = uma_request_owner(req);
+    unsigned char id[UUID7_OCTETS];
+    const char *object = NULL;
+    enum az_status st = uma_path_id(req, id);
+    if (st == AZ_OK)
+        st = get(&req->op, id, &owner, &object);
+    return st == AZ_OK ? respond_read(req, object) : st;
+}
+
+enum az_status
+uma_respond_ended(struct request *req, uma_end_fn *end, const char *member)
+{
+    const struct uma_owner owner = uma_request_owner(req);
+    unsigned char id[UUID7_OCTETS];
+    bool found = false;
+    enum az_status st = uma_path_id(req, id);
+    if (st == AZ_OK)
+        st = uma_note_write(req, 204, json_pack("{s:s}", member, req->path_value[0]));
+    if (st == AZ_OK)
+        st = end(&req->op, id, &owner, &req->audit, &found);
+    if (st != AZ_OK)
+        return st;
+    if (!found)
+        return uma_no_such(req);
+    req->audited = true;
+    return respond_empty(req, 204);
 }

@@ -43,7 +43,18 @@ enum az_status uma_note_write(struct request *req, int status, json_t *summary);
 /* Refuse: the owner's client was deleted while the request was served, and its token with it. */
 enum az_status uma_owner_gone(struct request *req);
 
-/* Answer a read with JSON text, and with its audit row; not found for NULL. */
-enum az_status uma_respond_read(struct request *req, const char *json);
+/* Functions of store/uma: read all objects of an owner, read an object, end an object. */
+typedef enum az_status uma_list_fn(struct op *op, const struct uma_owner *owner, const char **ret);
+typedef enum az_status uma_get_fn(struct op *op, const unsigned char id[UUID7_OCTETS],
+                                  const struct uma_owner *owner, const char **ret);
+typedef enum az_status uma_end_fn(struct op *op, const unsigned char id[UUID7_OCTETS],
+                                  const struct uma_owner *owner, const struct audit_entry *audit,
+                                  bool *ret_found);
+
+/* Answer with the objects of the owner; with the one that the path names; or end that, with its id
+ * as `member` in the audit row. */
+enum az_status uma_respond_list(struct request *req, uma_list_fn *list);
+enum az_status uma_respond_object(struct request *req, uma_get_fn *get);
+enum az_status uma_respond_ended(struct request *req, uma_end_fn *end, const char *member);
 
 #endif

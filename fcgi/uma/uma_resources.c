@@ -41,16 +41,14 @@ uma_read_resource(struct request *req, struct uma_resource *ret)
     return AZ_OK;
 }
 
-/* Prepare the audit row: the resource's id and, unless it is deleted, its members. */
+/* Prepare the audit row: the resource's id and members. */
 static enum az_status
 note_resource(struct request *req, int status, const char *id, const struct uma_resource *resource)
 {
     return uma_note_write(req, status,
-                          resource == NULL
-                              ? json_pack("{s:s}", "resource_id", id)
-                              : json_pack("{s:s,s:s*,s:s*,s:O}", "resource_id", id, "name",
-                                          resource->name, "type", resource->type, "resource_scopes",
-                                          resource->scopes));
+                          json_pack("{s:s,s:s*,s:s*,s:O}", "resource_id", id, "name",
+                                    resource->name, "type", resource->type, "resource_scopes",
+                                    resource->scopes));
 }
 
 static enum az_status
@@ -91,22 +89,13 @@ uma_resource_register_handle(struct request *req)
 enum az_status
 uma_resource_list_handle(struct request *req)
 {
-    const struct uma_owner owner = uma_request_owner(req);
-    const char *list;
-    enum az_status st = uma_resource_list(&req->op, &owner, &list);
-    return st == AZ_OK ? uma_respond_read(req, list) : st;
+    return uma_respond_list(req, uma_resource_list);
 }
 
 enum az_status
 uma_resource_show_handle(struct request *req)
 {
-    const struct uma_owner owner = uma_request_owner(req);
-    unsigned char id[UUID7_OCTETS];
-    const char *resource = NULL;
-    enum az_status st = uma_path_id(req, id);
-    if (st == AZ_OK)
-        st = uma_resource_get(&req->op, id, &owner, &resource);
-    return st == AZ_OK ? uma_respond_read(req, resource) : st;
+    return uma_respond_object(req, uma_resource_get);
 }
 
 enum az_status
@@ -134,18 +123,5 @@ uma_resource_replace_handle(struct request *req)
 enum az_status
 uma_resource_delete_handle(struct request *req)
 {
-    const struct uma_owner owner = uma_request_owner(req);
-    unsigned char id[UUID7_OCTETS];
-    bool found = false;
-    enum az_status st = uma_path_id(req, id);
-    if (st == AZ_OK)
-        st = note_resource(req, 204, req->path_value[0], NULL);
-    if (st == AZ_OK)
-        st = uma_resource_delete(&req->op, id, &owner, &req->audit, &found);
-    if (st != AZ_OK)
-        return st;
-    if (!found)
-        return uma_no_such(req);
-    req->audited = true;
-    return respond_empty(req, 204);
+    return uma_respond_ended(req, uma_resource_delete, "resource_id");
 }

@@ -156,34 +156,20 @@ enum az_status
 delegation_revoke(struct op *op, const unsigned char id[UUID7_OCTETS],
                   const struct uma_owner *owner, const struct audit_entry *audit, bool *ret_found)
 {
-    struct uma_write write;
-    enum az_status st =
-        uma_write_begin(op, &delegation_revoke_stmt, false, id, owner, audit, &write);
-    if (st == AZ_OK)
-        st = uma_write_run(op, &write);
-    if (st == AZ_OK)
-        *ret_found = db_get_bool(write.step->result, 0, 0);
-    return st;
+    return uma_write_object(op, &delegation_revoke_stmt, id, owner, audit, ret_found);
 }
 
 enum az_status
 delegation_get(struct op *op, const unsigned char id[UUID7_OCTETS], const struct uma_owner *owner,
                const char **ret)
 {
-    struct db_params params = {.count = 0};
-    db_octets(&params, id, UUID7_OCTETS);
-    db_number(&params, owner->client);
-    db_text(&params, owner->subject);
-    return db_fetch_text(op, &delegation_get_stmt, &params, ret);
+    return uma_fetch_object(op, &delegation_get_stmt, id, owner, ret);
 }
 
 enum az_status
 delegation_list(struct op *op, const struct uma_owner *owner, const char **ret)
 {
-    struct db_params params = {.count = 0};
-    db_number(&params, owner->client);
-    db_text(&params, owner->subject);
-    return db_fetch_list(op, &delegation_list_stmt, &params, ret);
+    return uma_fetch_list(op, &delegation_list_stmt, owner, ret);
 }
 
 enum az_status

@@ -41,3 +41,37 @@ uma_write_run(struct op *op, struct uma_write *write)
         db_batch_commit(write->batch);
     return db_run(op, write->batch, false);
 }
+
+enum az_status
+uma_write_object(struct op *op, const struct db_stmt *stmt, const unsigned char id[UUID7_OCTETS],
+                 const struct uma_owner *owner, const struct audit_entry *audit, bool *ret_found)
+{
+    struct uma_write write;
+    enum az_status st = uma_write_begin(op, stmt, false, id, owner, audit, &write);
+    if (st == AZ_OK)
+        st = uma_write_run(op, &write);
+    if (st == AZ_OK)
+        *ret_found = db_get_bool(write.step->result, 0, 0);
+    return st;
+}
+
+enum az_status
+uma_fetch_object(struct op *op, const struct db_stmt *stmt, const unsigned char id[UUID7_OCTETS],
+                 const struct uma_owner *owner, const char **ret)
+{
+    struct db_params params = {.count = 0};
+    db_octets(&params, id, UUID7_OCTETS);
+    db_number(&params, owner->client);
+    db_text(&params, owner->subject);
+    return db_fetch_text(op, stmt, &params, ret);
+}
+
+enum az_status
+uma_fetch_list(struct op *op, const struct db_stmt *stmt, const struct uma_owner *owner,
+               const char **ret)
+{
+    struct db_params params = {.count = 0};
+    db_number(&params, owner->client);
+    db_text(&params, owner->subject);
+    return db_fetch_list(op, stmt, &params, ret);
+}

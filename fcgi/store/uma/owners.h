@@ -46,4 +46,18 @@ enum az_status uma_write_begin(struct op *op, const struct db_stmt *stmt, bool a
 /* Run it, in one trip; the result is in write->step. */
 enum az_status uma_write_run(struct op *op, struct uma_write *write);
 
+/* Run a write of an object that its statement alone knows how to change, whose one column says if
+ * the owner has such an object. */
+enum az_status uma_write_object(struct op *op, const struct db_stmt *stmt,
+                                const unsigned char id[UUID7_OCTETS], const struct uma_owner *owner,
+                                const struct audit_entry *audit, bool *ret_found);
+
+/* Read an object of the owner ($1 its id, $2 and $3 the owner), or all of them ($1 and $2), as JSON
+ * text; *ret is NULL if there is no such object. */
+enum az_status uma_fetch_object(struct op *op, const struct db_stmt *stmt,
+                                const unsigned char id[UUID7_OCTETS], const struct uma_owner *owner,
+                                const char **ret);
+enum az_status uma_fetch_list(struct op *op, const struct db_stmt *stmt,
+                              const struct uma_owner *owner, const char **ret);
+
 #endif

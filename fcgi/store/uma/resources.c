@@ -93,32 +93,18 @@ enum az_status
 uma_resource_delete(struct op *op, const unsigned char id[UUID7_OCTETS],
                     const struct uma_owner *owner, const struct audit_entry *audit, bool *ret_found)
 {
-    struct uma_write write;
-    enum az_status st =
-        uma_write_begin(op, &uma_resource_delete_stmt, false, id, owner, audit, &write);
-    if (st == AZ_OK)
-        st = uma_write_run(op, &write);
-    if (st == AZ_OK)
-        *ret_found = db_get_bool(write.step->result, 0, 0);
-    return st;
+    return uma_write_object(op, &uma_resource_delete_stmt, id, owner, audit, ret_found);
 }
 
 enum az_status
 uma_resource_get(struct op *op, const unsigned char id[UUID7_OCTETS], const struct uma_owner *owner,
                  const char **ret)
 {
-    struct db_params params = {.count = 0};
-    db_octets(&params, id, UUID7_OCTETS);
-    db_number(&params, owner->client);
-    db_text(&params, owner->subject);
-    return db_fetch_text(op, &uma_resource_get_stmt, &params, ret);
+    return uma_fetch_object(op, &uma_resource_get_stmt, id, owner, ret);
 }
 
 enum az_status
 uma_resource_list(struct op *op, const struct uma_owner *owner, const char **ret)
 {
-    struct db_params params = {.count = 0};
-    db_number(&params, owner->client);
-    db_text(&params, owner->subject);
-    return db_fetch_list(op, &uma_resource_list_stmt, &params, ret);
+    return uma_fetch_list(op, &uma_resource_list_stmt, owner, ret);
 }
