@@ -25,10 +25,10 @@ static const struct db_stmt audit_epochs_stmt = {
     "  b.line::json -> 'begin' ->> 'upTo' AS begin, b.line::json -> 'begin' ->> 'at' AS at,"
     "  b.line::json -> 'begin' ->> 'previous' AS previous"
     " FROM audit_note b LEFT JOIN LATERAL (SELECT leaf, line FROM audit_note"
-    "   WHERE epoch = b.epoch AND line LIKE '{\"v\":1,\"seal\":%' ORDER BY leaf DESC LIMIT 1) s"
+    "   WHERE epoch = b.epoch AND " NOTE_IS_SEAL " ORDER BY leaf DESC LIMIT 1) s"
     "  ON true LEFT JOIN LATERAL (SELECT n.leaf FROM audit_note n JOIN audit_checkpoint c"
     "    ON c.epoch = n.epoch AND c.size = n.leaf + 1 WHERE n.epoch = b.epoch"
-    "    AND (n.line LIKE '{\"v\":1,\"dropped\":%' OR n.line LIKE '{\"v\":1,\"aged\":%') ORDER BY "
+    "    AND (n." NOTE_IS_DROPPED " OR n." NOTE_IS_AGED ") ORDER BY "
     "n.leaf DESC LIMIT 1) d ON true"
     " WHERE b.leaf = 0 AND b.epoch <= $1::integer ORDER BY b.epoch",
     1};
@@ -37,7 +37,7 @@ static const struct db_stmt audit_dropped_stmt = {
     "audit_dropped",
     "SELECT epoch, leaf, line::json -> 'dropped' ->> 'day' AS day,"
     "  line::json -> 'dropped' ->> 'rows' AS rows FROM audit_note"
-    " WHERE line LIKE '{\"v\":1,\"dropped\":%' ORDER BY epoch, leaf",
+    " WHERE " NOTE_IS_DROPPED " ORDER BY epoch, leaf",
     0};
 /* The last note of aged leaves in each epoch that has a checkpoint, the newest first, with a row
  * for each epoch that it names and each day of it. A note of an earlier version is about its own
@@ -57,7 +57,7 @@ static const struct db_stmt audit_aged_stmt = {
     "  e.\"upTo\" AS up_to, g.day, g.rows"
     " FROM (SELECT DISTINCT ON (n.epoch) n.epoch, n.leaf, n.line::json -> 'aged' AS aged"
     "  FROM audit_note n JOIN audit_checkpoint c ON c.epoch = n.epoch AND c.size = n.leaf + 1"
-    "  WHERE n.line LIKE '{\"v\":1,\"aged\":%' ORDER BY n.epoch, n.leaf DESC) a"
+    "  WHERE n." NOTE_IS_AGED " ORDER BY n.epoch, n.leaf DESC) a"
     " CROSS JOIN LATERAL json_to_recordset(coalesce(a.aged -> 'epochs', json_build_array(a.aged)))"
     "  AS e(epoch integer, leaves bigint, \"upTo\" bigint, gone json)"
     " LEFT JOIN LATERAL json_to_recordset(e.gone) AS g(day bigint, rows bigint) ON true"

@@ -5,6 +5,11 @@
 
 #include "store/audit/proof/tiles.h"
 
+/* The kind of a note in a statement, after the alias of its row, if it has one. */
+#define NOTE_IS_SEAL "line LIKE '{\"v\":1,\"seal\":%'"
+#define NOTE_IS_DROPPED "line LIKE '{\"v\":1,\"dropped\":%'"
+#define NOTE_IS_AGED "line LIKE '{\"v\":1,\"aged\":%'"
+
 enum audit_note_kind { NOTE_OTHER, NOTE_BEGIN, NOTE_KEY, NOTE_SEAL, NOTE_DROPPED, NOTE_AGED };
 
 /* A day that retention dropped, as its note says. */

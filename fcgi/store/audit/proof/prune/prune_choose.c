@@ -18,13 +18,13 @@ static const struct db_stmt prune_seal_stmt = {
     "prune_seal",
     "SELECT s.size, s.note, s.line, y.leaf IS NOT NULL AS young"
     " FROM (SELECT (SELECT leaf FROM audit_note WHERE epoch = $1"
-    "   AND leaf >= $2::bigint - 256 AND line LIKE '{\"v\":1,\"seal\":%'"
+    "   AND leaf >= $2::bigint - 256 AND " NOTE_IS_SEAL
     "   AND (line::json -> 'seal' ->> 'at')::timestamptz >= $3::timestamptz"
     "   ORDER BY leaf LIMIT 1) AS leaf) y"
     " LEFT JOIN LATERAL (SELECT c.size, c.note, n.line FROM audit_checkpoint c JOIN audit_note n"
     "   ON n.epoch = c.epoch AND n.leaf = c.size - 1"
     "  WHERE c.epoch = $1 AND c.size > $2::bigint AND c.size % 256 <> 0"
-    "   AND n.line LIKE '{\"v\":1,\"seal\":%'"
+    "   AND n." NOTE_IS_SEAL
     "   AND c.size <= coalesce(y.leaf, 9223372036854775807) ORDER BY c.size DESC LIMIT 1) s ON "
     "true",
     3};
