@@ -16,9 +16,9 @@
 /* 2000-01-01T00:00Z, from which PostgreSQL counts. Milliseconds since 1970. */
 #define POSTGRES_EPOCH_MS 946684800000LL
 
-/* Columns of a row, in the order of the members. Functions that format cost more than all else: a
- * time comes as the octets that PostgreSQL stores, and the text of an address has a network if it
- * is one. */
+/* Columns of a row, in the order of the members, and of rows.c, whose reader takes them. Functions
+ * that format cost more than all else: a time comes as the octets that PostgreSQL stores, and the
+ * text of an address has a network if it is one. */
 #define LINE_COLUMNS                                                                               \
     " id, timestamptz_send(created_at) AS at, request_id AS request, flow_id AS flow,"             \
     " client_id AS client, subject_id AS subject, endpoint, operation, method,"                    \
@@ -149,24 +149,9 @@ audit_line_row(struct op *op, const PGresult *result, int row, struct audit_row 
     if (at == NULL)
         return op_no_memory(op);
     read_time(result, row, at);
-    *ret = (struct audit_row){
-        .id = db_get_number(result, row, LINE_ID, 0),
-        .created_at = at,
-        .request_id = db_get(result, row, LINE_REQUEST),
-        .flow_id = db_get(result, row, LINE_FLOW),
-        .client_id = db_get(result, row, LINE_CLIENT),
-        .subject_id = db_get(result, row, LINE_SUBJECT),
-        .endpoint = db_get(result, row, LINE_ENDPOINT),
-        .operation = db_get(result, row, LINE_OPERATION),
-        .method = db_get(result, row, LINE_METHOD),
-        .http_status = db_get_number(result, row, LINE_STATUS, 0),
-        .outcome = db_get(result, row, LINE_OUTCOME),
-        .ip = db_get(result, row, LINE_IP),
-        .user_agent = db_get(result, row, LINE_AGENT),
-        .summary = db_get(result, row, LINE_SUMMARY),
-    };
-    enum az_status st = audit_row_unpack(op, result, row, LINE_INPUT, &ret->input);
-    return st == AZ_OK ? audit_row_unpack(op, result, row, LINE_DECISION, &ret->decision) : st;
+    enum az_status st = audit_rows_get(op, result, row, ret);
+    ret->created_at = at;
+    return st;
 }
 
 /* Read rows of a day with ids above `after`. *ret is NULL if the day has no partition. */

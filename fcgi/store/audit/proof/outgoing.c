@@ -4,23 +4,10 @@
 
 #include "crypto/random.h"
 #include "store/audit/proof/leaf.h"
+#include "store/db/trip/db_row.h"
 
 /* ---- statements ---- */
 
-enum outgoing_read_column {
-    OUT_UP_TO,
-    OUT_TRIES,
-    OUT_HELD,
-    OUT_ERROR,
-    OUT_SENT_AT,
-    OUT_NEXT_AT,
-    OUT_SENT,
-    OUT_REJECTED,
-    OUT_SKIPPED,
-    OUT_PASSED,
-    OUT_REFUSED,
-    OUT_LAG
-};
 static const struct db_stmt outgoing_read_stmt = {
     "outgoing_read",
     "SELECT up_to, tries, held, error, to_char(sent_at" DB_TIME " AS sent_at,"
@@ -28,6 +15,20 @@ static const struct db_stmt outgoing_read_stmt = {
     " greatest(0, (SELECT last_value FROM audit_id_seq) - up_to) AS lag"
     " FROM audit_stream WHERE name = $1",
     1};
+static const struct db_column outgoing_read_columns[] = {
+    {"up_to",    DB_INTO(struct outgoing, up_to)   },
+    {"tries",    DB_INTO(struct outgoing, tries)   },
+    {"held",     DB_INTO(struct outgoing, held)    },
+    {"error",    DB_INTO(struct outgoing, error)   },
+    {"sent_at",  DB_INTO(struct outgoing, sent_at) },
+    {"next_at",  DB_INTO(struct outgoing, next_at) },
+    {"sent",     DB_INTO(struct outgoing, sent)    },
+    {"rejected", DB_INTO(struct outgoing, rejected)},
+    {"skipped",  DB_INTO(struct outgoing, skipped) },
+    {"passed",   DB_INTO(struct outgoing, passed)  },
+    {"refused",  DB_INTO(struct outgoing, refused) },
+    {"lag",      DB_INTO(struct outgoing, lag)     },
+};
 static const struct db_stmt outgoing_begin_stmt = {
     "outgoing_begin",
     "INSERT INTO audit_stream (name, up_to) VALUES ($1, $2::bigint) ON CONFLICT DO NOTHING", 2};
@@ -82,26 +83,11 @@ enum az_status
 outgoing_read(struct op *op, struct outgoing *outgoing)
 {
     struct db_params params = {.count = 0};
-    PGresult *result;
     db_text(&params, outgoing->name);
-    enum az_status st = db_exec(op, &outgoing_read_stmt, &params, true, &result);
-    if (st != AZ_OK)
-        return st;
-    *outgoing = (struct outgoing){.name = outgoing->name,
-                                  .begun = PQntuples(result) > 0,
-                                  .up_to = db_get_number(result, 0, OUT_UP_TO, 0),
-                                  .tries = db_get_number(result, 0, OUT_TRIES, 0),
-                                  .held = db_get_bool(result, 0, OUT_HELD),
-                                  .error = db_get(result, 0, OUT_ERROR),
-                                  .sent_at = db_get(result, 0, OUT_SENT_AT),
-                                  .next_at = db_get(result, 0, OUT_NEXT_AT),
-                                  .sent = db_get_number(result, 0, OUT_SENT, 0),
-                                  .rejected = db_get_number(result, 0, OUT_REJECTED, 0),
-                                  .skipped = db_get_number(result, 0, OUT_SKIPPED, 0),
-                                  .passed = db_get_number(result, 0, OUT_PASSED, 0),
-                                  .refused = db_get_number(result, 0, OUT_REFUSED, 0),
-                                  .lag = db_get_number(result, 0, OUT_LAG, 0)};
-    return AZ_OK;
+    *outgoing = (struct outgoing){.name = outgoing->name};
+    return db_fetch_row(op, &outgoing_read_stmt, &params, true,
+                        DB_TABLE(struct outgoing, outgoing_read_columns), outgoing,
+                        &outgoing->begun);
 }
 
 enum az_status

@@ -228,7 +228,8 @@ audit_rows_is_readable(const char *document)
     return strcmp(document, UNREADABLE) != 0;
 }
 
-enum az_status
+/* Unpack a document of a row; *ret stays NULL if the row has none. */
+static enum az_status
 audit_row_unpack(struct op *op, const PGresult *result, int row, int column, const char **ret)
 {
     const unsigned char *packed = NULL;

@@ -24,10 +24,6 @@ void audit_filter_bind(struct db_params *params, const struct audit_filter *filt
 /* True if the filter has parts that the table of counts does not have. */
 bool audit_filter_is_fine(const struct audit_filter *filter);
 
-/* Unpack a document of a row; *ret stays NULL if the row has no such document. */
-enum az_status audit_row_unpack(struct op *op, const PGresult *result, int row, int column,
-                                const char **ret);
-
 /* Rows of one day: from the largest id below `below` down to `least`. */
 struct audit_slice {
     uint32_t day; /* number of the partition */
