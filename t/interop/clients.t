@@ -23,18 +23,7 @@ my $stack = Authz::Stack->start(
         SVC_OIDC_ID_TOKEN_ALGS                 => 'RS256,ES256',
         SVC_OIDC_JWKS_CACHE_SECONDS            => 0,                      # ES256 signs at once
     } );
-my $port = Authz::Web::free_port();
-my %at   = (
-    CLIENT_ID    => 'authz',                                  CLIENT_SECRET   => 'a secret of ours at the provider',
-    REDIRECT_URI => $stack->base . '/authorize/callback/npm', POST_LOGOUT_URI => $stack->base . '/logout/return' );
-Authz::Interop::serve( 'provider', PORT => $port, %at );
-my $made = $stack->admin(
-    POST => '/admin/api/identity-providers',
-    json => {
-        idpId => 'npm', name => 'npm', issuer => "http://127.0.0.1:$port", clientId => $at{CLIENT_ID},
-        clientSecret => $at{CLIENT_SECRET}, scopes => [qw(openid profile email)], enabled => true } );
-is( $made->status, 201, 'npm oidc-provider is our upstream identity provider; its endpoints come from discovery' )
-  or diag $made->text;
+Authz::Interop::provider( $stack, qw(openid profile email) );
 
 # Nobody listens there: the address a browser is sent to is all that counts.
 my $back    = 'http://127.0.0.1:9/callback';

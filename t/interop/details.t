@@ -8,22 +8,11 @@ use Test::More;
 use Authz::Check;
 use Authz::Interop ();
 use Authz::Stack   ();
-use Authz::Web     ();
 
 Authz::Interop::need();
 
 my $stack = Authz::Stack->start( settings => { SVC_SAFE_HTTP_ALLOW_INSECURE_LOCALHOST => 'true' } );
-my $port  = Authz::Web::free_port();
-my %at    = (
-    CLIENT_ID    => 'authz',                                  CLIENT_SECRET   => 'a secret of ours at the provider',
-    REDIRECT_URI => $stack->base . '/authorize/callback/npm', POST_LOGOUT_URI => $stack->base . '/logout/return' );
-Authz::Interop::serve( 'provider', PORT => $port, %at );
-my $made = $stack->admin(
-    POST => '/admin/api/identity-providers',
-    json => {
-        idpId        => 'npm', name => 'npm', issuer => "http://127.0.0.1:$port", clientId => $at{CLIENT_ID},
-        clientSecret => $at{CLIENT_SECRET}, scopes => ['openid'], enabled => true } );
-is( $made->status, 201, 'npm oidc-provider is our upstream identity provider' ) or diag $made->text;
+Authz::Interop::provider( $stack, qw(openid) );
 
 my $resource = 'https://api.example/payments';
 $stack->patch_row(

@@ -257,9 +257,7 @@ is( $answer->status, 200, 'a token with these scopes' ) or diag $answer->text;
 ok( $mcp->result($answer), '... calls it' );
 
 my $rule = "package custom.gateway\n\ndeny contains \"not_today\" if input.action.name == \"gone\"\n";
-$answer = $stack->admin(
-    POST => '/admin/api/policy-rules',
-    json => { path => 'custom/gateway.rego', kind => 'rego', version => '1', content => $rule, enabled => true } );
+$answer = $mcp->rule($rule);
 is( $answer->status, 201, 'a rule of the operator denies a tool' ) or diag $answer->text;
 my $denying = $answer->member('id');
 $result = $mcp->result( $answer = $mcp->modern( 'tools/call', { name => 'desk__gone' } ) );
@@ -276,9 +274,7 @@ is( $stack->admin( DELETE => "/admin/api/policy-rules/$denying" )->status, 204, 
 
 # A rule about arguments holds however long they are (gateway-admin.md 3.8).
 $rule   = "package custom.gateway\n\ndeny contains \"too_much\" if input.arguments.euros > 100\n";
-$answer = $stack->admin(
-    POST => '/admin/api/policy-rules',
-    json => { path => 'custom/gateway.rego', kind => 'rego', version => '1', content => $rule, enabled => true } );
+$answer = $mcp->rule($rule);
 is( $answer->status, 201, 'a rule about an argument' ) or diag $answer->text;
 $denying = $answer->member('id');
 for my $case (

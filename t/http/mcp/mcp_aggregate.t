@@ -224,12 +224,7 @@ deny contains "not_of_alpha" if {
 	input.action.uri == "file:///secret"
 }
 REGO
-is( $stack->admin(
-        POST => '/admin/api/policy-rules',
-        json => { path => 'custom/gateway.rego', kind => 'rego', version => '1', content => $rule, enabled => true }
-    )->status,
-    201,
-    'a rule about a URI of one resource' );
+is( $mcp->rule($rule)->status, 201, 'a rule about a URI of one resource' );
 my @both = ( 'file:///open', 'file:///secret' );
 upstream( alpha => entries( resources => @both ) );
 upstream( beta  => entries( resources => @both ) );

@@ -167,12 +167,7 @@ deny contains "no_words" if {
 	input.resource.name == "desk"
 }
 REGO
-is( $stack->admin(
-        POST => '/admin/api/policy-rules',
-        json => { path => 'custom/gateway.rego', kind => 'rego', version => '1', content => $rule, enabled => true }
-    )->status,
-    201,
-    'a rule about instructions' );
+is( $mcp->rule($rule)->status,                 201,      'a rule about instructions' );
 is( given ( at => 'desk' ),                    undef,    'instructions that policy denies are not given' );
 is( initialized( '2025-06-18', at => 'desk' ), undef,    '... by initialize neither' );
 is( given (), "older:\n  Of initialize.",                '... at /gateway/mcp neither, and others are' );

@@ -242,12 +242,7 @@ deny contains "not_this" if {
 	input.arguments.path.id == "secret"
 }
 REGO
-is( $stack->admin(
-        POST => '/admin/api/policy-rules',
-        json => { path => 'custom/gateway.rego', kind => 'rego', version => '1', content => $rule, enabled => true }
-    )->status,
-    201,
-    'a rule about subscriptions' );
+is( $mcp->rule($rule)->status, 201, 'a rule about subscriptions' );
 my @uri     = map {"mcp+files+res://files/$_"} qw(about docs/a);
 my @left    = ( 'mcp+files+res://files/docs/secret', 'mcp+files+res://files/none', 'res://files/about', 'file:///x' );
 my $watches = listen_at( $mcp, id => 5, filter => { resourceSubscriptions => [ @uri, @left, $uri[0] ] } );

@@ -312,12 +312,7 @@ deny contains "no_style" if {
 
 obligations["redact"] := ["/body/a"] if input.arguments.code == "redact"
 REGO
-is( $stack->admin(
-        POST => '/admin/api/policy-rules',
-        json => { path => 'custom/gateway.rego', kind => 'rego', version => '1', content => $rule, enabled => true }
-    )->status,
-    201,
-    'a rule about prompts' );
+is( $mcp->rule($rule)->status, 201, 'a rule about prompts' );
 is_deeply( listed( at => 'code' ), ['review'],       'a list hides what a get would deny' );
 is_deeply( listed(),               ['code__review'], '... at /gateway/mcp too' );
 $hits = $peer->hits('/code');

@@ -456,12 +456,7 @@ deny contains "no_names" if {
 
 obligations["approve_by_ciba"] := true if input.action.uri == "file:///approved"
 REGO
-is( $stack->admin(
-        POST => '/admin/api/policy-rules',
-        json => { path => 'custom/gateway.rego', kind => 'rego', version => '1', content => $rule, enabled => true }
-    )->status,
-    201,
-    'a rule about URIs' );
+is( $mcp->rule($rule)->status, 201, 'a rule about URIs' );
 my @secret = map { { uri => $_, name => 'x' } } 'file:///open/a', 'file:///secret/a';
 ($answer) = ask( 'resources/list', {}, answer( { resources => \@secret } ) );
 is_deeply( listed( $answer, 'resources' ), ['file:///open/a'], 'a list hides what a read would deny' )

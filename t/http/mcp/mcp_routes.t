@@ -193,12 +193,7 @@ deny contains "no_issue" if {
 	input.action.name == "issue"
 }
 REGO
-is( $stack->admin(
-        POST => '/admin/api/policy-rules',
-        json => { path => 'custom/gateway.rego', kind => 'rego', version => '1', content => $rule, enabled => true }
-    )->status,
-    201,
-    'a rule about a variable' );
+is( $mcp->rule($rule)->status, 201, 'a rule about a variable' );
 $asked = $peer->hits;
 is( $mcp->error( read_at( 'res://code/repos/ann/one', at => 'code' ) )->{message},
     'Denied: not_ann', 'a rule sees the variables of a read' );

@@ -175,12 +175,7 @@ package custom.gateway
 
 deny contains "no_wiping" if input.action.name == "wipe"
 REGO
-is( $stack->admin(
-        POST => '/admin/api/policy-rules',
-        json => { path => 'custom/gateway.rego', kind => 'rego', version => '1', content => $rule, enabled => true }
-    )->status,
-    201,
-    'a rule that denies a tool' );
+is( $mcp->rule($rule)->status, 201, 'a rule that denies a tool' );
 is_deeply( found( 'erase wipe', at => 'desk' ), [], 'a denied tool is not found by its own words' );
 is_deeply(
     found( 'issue', at => 'desk' ), [ grep { $_ ne 'wipe' } @$before ],

@@ -84,13 +84,13 @@ sub rotate    { my ($self) = @_; $self->{control}{key}       = 'rsa2'; return $s
 
 sub _tell {
     my ($self) = @_;
-    _write( "$self->{dir}/control", $json->encode( $self->{control} ) );
+    Authz::Server::write_whole( "$self->{dir}/control", $json->encode( $self->{control} ) );
     return $self;
 }
 
 sub seen {
     my ( $self, $endpoint ) = @_;
-    my @all = map { $json->decode($_) } split /\n/, _slurp("$self->{dir}/seen.$endpoint");
+    my @all = map { $json->decode($_) } split /\n/, Authz::Server::read_there("$self->{dir}/seen.$endpoint");
     return wantarray ? @all : $all[-1];
 }
 
@@ -124,23 +124,7 @@ sub sign_in {
     return $tokens;
 }
 
-# ---- files and keys
-
-sub _write {
-    my ( $path, $text ) = @_;
-    open my $out, '>', "$path.$$" or die "$path: $!";
-    print {$out} $text;
-    close $out;
-    rename "$path.$$", $path or die "rename: $!";
-    return;
-}
-
-sub _slurp {
-    my ($path) = @_;
-    open my $in, '<', $path or return '';
-    local $/ = undef;
-    return readline($in) // '';
-}
+# ---- keys
 
 # A command's output; its input is a file, if any.
 sub _command {
@@ -176,7 +160,7 @@ sub _make_keys {
     $jwk{ec1} = {
         kty => 'EC', crv => 'P-256', kid => 'ec1', use => 'sig', x => _b64( substr $point, 0, 32 ),
         y   => _b64( substr $point, 32 ) };
-    _write( "$dir/jwks", $json->encode( \%jwk ) );
+    Authz::Server::write_whole( "$dir/jwks", $json->encode( \%jwk ) );
     return;
 }
 
@@ -187,9 +171,10 @@ sub _sign {
     return '' if $alg eq 'none';
 
     # The attacks on a verifier that takes an RSA key's text, or the client secret, for the secret of an HMAC.
-    return Digest::SHA::hmac_sha256( $text, $self->{client_secret} // _slurp("$self->{keys}/jwks") ) if $alg eq 'HS256';
+    return Digest::SHA::hmac_sha256( $text, $self->{client_secret} // Authz::Server::read_there("$self->{keys}/jwks") )
+      if $alg eq 'HS256';
     my $file = "$self->{dir}/sign.$$";
-    _write( $file, $text );
+    Authz::Server::write_whole( $file, $text );
     my @pss       = $alg eq 'PS256' ? qw(-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:32) : ();
     my $signature = _command( $file, qw(openssl dgst -sha256), @pss, '-sign', "$self->{keys}/$key.pem" );
     unlink $file;
@@ -232,7 +217,7 @@ sub _serve {
     my $request = Authz::Server::read_message($socket) or return;
     my ( $method, $target ) = $request->{first} =~ m{\A(\S+) (\S+) HTTP/1} or return;
     my ( $path, $query ) = split /\?/, $target, 2;
-    $self->{control} = $json->decode( _slurp("$self->{dir}/control") );
+    $self->{control} = $json->decode( Authz::Server::read_there("$self->{dir}/control") );
     my $name = $ENDPOINT{$path};
     return _answer( $socket, 404, 'text/plain', [], 'not here' ) if !defined $name;
     my %header = %{ $request->{headers} };
@@ -309,7 +294,7 @@ sub _do_discovery {
 
 sub _do_jwks {
     my ($self) = @_;
-    my $jwk = $json->decode( _slurp("$self->{keys}/jwks") );
+    my $jwk = $json->decode( Authz::Server::read_there("$self->{keys}/jwks") );
     return 200, { keys => [ @$jwk{ $self->{control}{key}, 'ec1' } ] };
 }
 
@@ -339,7 +324,9 @@ sub _new_code {
     my $at   = $user->{auth_time};
     my $old  = defined $at && defined $param->{max_age} && $at + $param->{max_age} < time;
     $at = int time if !defined $at || $old || ( $param->{prompt} // '' ) =~ /login/;    # signs in again
-    _write( "$self->{dir}/code.$code", $json->encode( { param => $param, user => { %$user, auth_time => $at } } ) );
+    Authz::Server::write_whole(
+        "$self->{dir}/code.$code",
+        $json->encode( { param => $param, user => { %$user, auth_time => $at } } ) );
     return $code;
 }
 
@@ -358,7 +345,7 @@ sub _do_token {
     return 400, { error => 'unsupported_grant_type' } if ( $param->{grant_type} // '' ) ne 'authorization_code';
     return 400, { error => 'invalid_grant', error_description => 'code' }
       if $code !~ /\A[0-9a-f]{32}\z/ || !rename "$self->{dir}/code.$code", "$self->{dir}/used.$code";
-    my $stored = $json->decode( _slurp("$self->{dir}/used.$code") );
+    my $stored = $json->decode( Authz::Server::read_there("$self->{dir}/used.$code") );
     my $asked  = $stored->{param};
     return 400, { error => 'invalid_grant', error_description => 'redirect_uri' }
       if ( $param->{redirect_uri} // '' ) ne $asked->{redirect_uri};
@@ -368,7 +355,7 @@ sub _do_token {
       || ( $param->{code_verifier} // '' ) eq ''
       || $hash ne ( $asked->{code_challenge} // '' );
     my $token = _random();
-    _write( "$self->{dir}/token.$token", $json->encode($stored) );
+    Authz::Server::write_whole( "$self->{dir}/token.$token", $json->encode($stored) );
     return 200,
       { access_token => $token, token_type => 'Bearer', expires_in => 300, scope => $asked->{scope},
         id_token     => $self->_token_of( $asked, $stored->{user}, $token ) };
@@ -407,7 +394,7 @@ sub _do_userinfo {
     my ( $self, $param, $header ) = @_;
     my ($token) = ( $header->{authorization} // '' ) =~ /\ABearer ([0-9a-f]{32})\z/;
     return 401, { error => 'invalid_token' } if !defined $token || !-e "$self->{dir}/token.$token";
-    my %claim = %{ $json->decode( _slurp("$self->{dir}/token.$token") )->{user} };
+    my %claim = %{ $json->decode( Authz::Server::read_there("$self->{dir}/token.$token") )->{user} };
     my $more  = delete $claim{userinfo};
     delete @claim{qw(auth_time acr amr sid)};
     return 200, { %claim, %{ $more // {} } };

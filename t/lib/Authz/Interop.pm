@@ -6,11 +6,13 @@ use strict;
 use warnings;
 
 use IO::Socket::INET ();
+use JSON::PP         ();
 use Test::More       ();
 use Time::HiRes      qw(sleep time);
 
 use Authz::Node    ();
 use Authz::Process ();
+use Authz::Web     ();
 
 # Skips the whole test where Node.js or the packages are not; contrib/check brings both.
 sub need {
@@ -61,6 +63,25 @@ sub serve {
         sleep 0.05;
     }
     return $process;
+}
+
+# Starts npm `oidc-provider`, makes it the identity provider npm of a stack, with these scopes.
+sub provider {
+    my ( $stack, @scopes ) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    my $port = Authz::Web::free_port();
+    my %at   = (
+        CLIENT_ID    => 'authz',                                  CLIENT_SECRET   => 'a secret of ours at the provider',
+        REDIRECT_URI => $stack->base . '/authorize/callback/npm', POST_LOGOUT_URI => $stack->base . '/logout/return' );
+    serve( 'provider', PORT => $port, %at );
+    my $made = $stack->admin(
+        POST => '/admin/api/identity-providers',
+        json => {
+            idpId        => 'npm', name => 'npm', issuer => "http://127.0.0.1:$port", clientId => $at{CLIENT_ID},
+            clientSecret => $at{CLIENT_SECRET}, scopes => \@scopes, enabled => JSON::PP::true() } );
+    Test::More::is( $made->status, 201, 'npm oidc-provider is our upstream identity provider' )
+      or Test::More::diag( $made->text );
+    return;
 }
 
 1;

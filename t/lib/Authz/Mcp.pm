@@ -85,6 +85,16 @@ sub resource {
     return $answer;
 }
 
+# Adds a rule of the operator about the gateway.
+sub rule {
+    my ( $self, $text ) = @_;
+    return $self->{stack}->admin(
+        POST => '/admin/api/policy-rules',
+        json => {
+            path => 'custom/gateway.rego', kind => 'rego', version => '1', content => $text, enabled => JSON::PP::true()
+        } );
+}
+
 sub path { my (%option) = @_; return '/gateway/mcp' . ( defined $option{at} ? "/$option{at}" : '' ) }
 
 # Sends octets as they are.

@@ -89,4 +89,24 @@ sub put {
     return 1;
 }
 
+# ---- files by which a test and its servers talk
+
+# Write a file that readers see whole or not at all.
+sub write_whole {
+    my ( $path, $text ) = @_;
+    open my $out, '>', "$path.$$" or die "$path: $!";
+    print {$out} $text;
+    close $out;
+    rename "$path.$$", $path or die "rename: $!";
+    return;
+}
+
+# The text of a file; '' if it is not there.
+sub read_there {
+    my ($path) = @_;
+    open my $in, '<', $path or return '';
+    local $/ = undef;
+    return readline($in) // '';
+}
+
 1;

@@ -63,38 +63,22 @@ sub auth {
 
 sub misbehave {
     my ( $self, %how ) = @_;
-    _write( "$self->{dir}/control", $json->encode( \%how ) );
+    Authz::Server::write_whole( "$self->{dir}/control", $json->encode( \%how ) );
     return $self;
 }
 sub behave { my ($self) = @_; return $self->misbehave }
 
 sub seen {
     my ( $self, $endpoint ) = @_;
-    return map { $json->decode($_) } split /\n/, _slurp("$self->{dir}/seen.$endpoint");
+    return map { $json->decode($_) } split /\n/, Authz::Server::read_there("$self->{dir}/seen.$endpoint");
 }
 
 # All octets that came in, for scans.
 sub all_seen {
     my ($self) = @_;
-    return join "\n", map { _slurp($_) } glob "$self->{dir}/seen.*";
+    return join "\n", map { Authz::Server::read_there($_) } glob "$self->{dir}/seen.*";
 }
 sub forget { my ($self) = @_; unlink glob "$self->{dir}/seen.*"; return }
-
-sub _write {
-    my ( $path, $text ) = @_;
-    open my $out, '>', "$path.$$" or die "$path: $!";
-    print {$out} $text;
-    close $out;
-    rename "$path.$$", $path or die "rename: $!";
-    return;
-}
-
-sub _slurp {
-    my ($path) = @_;
-    open my $in, '<', $path or return '';
-    local $/ = undef;
-    return readline($in) // '';
-}
 
 sub _random {
     open my $in, '<:raw', '/dev/urandom' or die "urandom: $!";
@@ -119,7 +103,7 @@ sub _serve {
     my ( $path, $query ) = split /\?/, $target, 2;
     my %header = %{ $request->{headers} };
     my $name   = $ENDPOINT{$path} // 'api';
-    my $how    = $json->decode( _slurp("$self->{dir}/control") );
+    my $how    = $json->decode( Authz::Server::read_there("$self->{dir}/control") );
     my %param =
         $method eq 'GET'                            ? _pairs($query)
       : ( $header{'content-type'} // '' ) =~ /json/ ? %{ $json->decode( $request->{body} ) }
@@ -158,7 +142,7 @@ sub _serve {
 sub _do_authorize {
     my ( $self, $param, undef, $how ) = @_;
     my $code = _random();
-    _write( "$self->{dir}/code.$code", $json->encode($param) );
+    Authz::Server::write_whole( "$self->{dir}/code.$code", $json->encode($param) );
     my %back = ( code => $code, state => $param->{state} );
     my %own  = %{ $how->{authorize} // {} };
     delete $back{code} if defined $own{error};
@@ -170,8 +154,8 @@ sub _do_authorize {
 sub _tokens {
     my ( $self, $scope, $how ) = @_;
     my ( $access, $refresh ) = ( 'at-' . _random(), 'rt-' . _random() );
-    _write( "$self->{dir}/token.$access",    '1' );
-    _write( "$self->{dir}/refresh.$refresh", $scope );
+    Authz::Server::write_whole( "$self->{dir}/token.$access",    '1' );
+    Authz::Server::write_whole( "$self->{dir}/refresh.$refresh", $scope );
     return 200,
       { access_token  => $access, token_type => 'Bearer', expires_in => $how->{token_life} // 3600,
         scope         => $how->{scope} // $scope,
@@ -185,13 +169,13 @@ sub _do_token {
         my $old = $param->{refresh_token} // '';
         return 400, { error => 'invalid_grant' }
           if $old !~ /\Art-[0-9a-f]{32}\z/ || !rename "$self->{dir}/refresh.$old", "$self->{dir}/used.$old";
-        return $self->_tokens( _slurp("$self->{dir}/used.$old"), $how );
+        return $self->_tokens( Authz::Server::read_there("$self->{dir}/used.$old"), $how );
     }
     my $code = $param->{code} // '';
     return 400, { error => 'invalid_grant' }
       if $type ne 'authorization_code' || $code !~ /\A[0-9a-f]{32}\z/ || !rename "$self->{dir}/code.$code",
       "$self->{dir}/used.$code";
-    my $asked = $json->decode( _slurp("$self->{dir}/used.$code") );
+    my $asked = $json->decode( Authz::Server::read_there("$self->{dir}/used.$code") );
     my $hash  = MIME::Base64::encode_base64url( Digest::SHA::sha256( $param->{code_verifier} // '' ) );
     return 400, { error => 'invalid_grant', error_description => 'PKCE or redirect_uri' }
       if $param->{redirect_uri} ne $asked->{redirect_uri}
