@@ -16,7 +16,8 @@ static const struct db_stmt provider_fault_note_stmt = {
     "  n = CASE WHEN f.last_at < now() - interval '24 hours' THEN 1 ELSE f.n + 1 END", 2};
 enum provider_userinfo_had_column { HAD_ANY };
 static const struct db_stmt provider_userinfo_had_stmt = {
-    "provider_userinfo_had", "SELECT EXISTS (SELECT 1 FROM provider_userinfo WHERE idp = $1)", 1};
+    "provider_userinfo_had",
+    "SELECT EXISTS (SELECT 1 FROM provider_userinfo WHERE idp = $1) AS any", 1};
 /* clang-format on */
 
 enum az_status

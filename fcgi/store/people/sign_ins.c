@@ -48,7 +48,9 @@ enum sign_in_take_column {
     TAKE_JWKS_URI,
     TAKE_SCOPES,
     TAKE_AUTHORIZE_PARAMS,
-    TAKE_ENABLED
+    TAKE_ENABLED,
+    TAKE_LIST_CLAIMS,
+    TAKE_USERINFO
 };
 static const struct db_stmt sign_in_take_stmt = {
     "sign_in_take",
