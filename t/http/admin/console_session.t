@@ -179,8 +179,9 @@ members_are(
 is( with( GET => '/admin/api/clients', $cookie )->status, 200, 'session: the cookie is a credential' );
 is( with( POST => '/admin/session', $cookie, headers => \@console )->status,
     401, 'sign-in: a session cannot begin another one' );
-is( with( GET => '/admin/api/clients', $cookie =~ s/=./=_/r )->status, 401, 'session: another cookie is 401' );
-is( with( GET => '/admin/api/clients', "$cookie; $cookie" )->status,   401, 'session: two cookies count as none' );
+my $another = $cookie =~ s/=(.)/'=' . ( $1 eq '_' ? '-' : '_' )/er;
+is( with( GET => '/admin/api/clients', $another )->status,           401, 'session: another cookie is 401' );
+is( with( GET => '/admin/api/clients', "$cookie; $cookie" )->status, 401, 'session: two cookies count as none' );
 is( $stack->admin( GET => '/admin/api/clients', key => 'wrong', headers => [ Cookie => $cookie ] )->status,
     401, 'session: with a wrong key in the header the cookie is not read' );
 is( $stack->http->get( '/access/v1/evaluation', headers => [ Cookie => $cookie ] )->status, 405,
