@@ -18,6 +18,7 @@ env_az(TALLOC_CTX *mem)
     struct az *az = talloc_zero(mem, struct az);
     struct problems problems = {NULL, 0};
     struct settings *cfg = settings_load(az, NULL, &problems);
+    cfg->policy_engine = "opa"; /* a test without one has no plan to decide by */
     cfg->admin_api_key = "a key of the tests";
     cfg->admin_pepper = "a pepper of the tests";
     cfg->credential_key = "a credential key of the tests";

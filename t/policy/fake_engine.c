@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -137,6 +138,7 @@ fake_engine_serve(struct fake_engine *fake, const struct reply *replies, size_t 
     if (fake->server < 0)
         exit(99);
     if (fake->server == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that ends by a signal leaves no process */
         serve(fake, replies, count);
         _exit(0);
     }
