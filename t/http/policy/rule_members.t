@@ -123,7 +123,7 @@ sub try_stored {
     return;
 }
 
-for my $case ( [ 'OPA', {} ], [ 'in process', { SVC_POLICY_ENGINE => 'embedded' } ] ) {
+for my $case ( [ 'OPA', { SVC_POLICY_ENGINE => 'opa' } ], [ 'in process', { SVC_POLICY_ENGINE => 'embedded' } ] ) {
     ( $name, my $settings ) = @$case;
     $stack         = Authz::Stack->start( settings => $settings );
     $policy        = Authz::Policy->new($stack);

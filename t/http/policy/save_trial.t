@@ -12,7 +12,7 @@ use Authz::Policy  ();
 use Authz::Process ();
 use Authz::Stack   ();
 
-my @engine = ( [ 'OPA', {} ], [ 'in process', { SVC_POLICY_ENGINE => 'embedded' } ] );
+my @engine = ( [ 'OPA', { SVC_POLICY_ENGINE => 'opa' } ], [ 'in process', { SVC_POLICY_ENGINE => 'embedded' } ] );
 my $json   = JSON::PP->new->canonical;
 my ( $true, $false ) = ( JSON::PP::true(), JSON::PP::false() );
 
