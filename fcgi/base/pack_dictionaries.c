@@ -28,19 +28,19 @@ static const char sample_introspect[] =
     "\"groups\":[\"staff\"],\"name\":\"Jane Doe\",\"preferred_username\":\"jane.doe\","
     "\"sub\":\"248289761001\"}},\"environment\":{\"ip\":\"192.0.2.7\","
     "\"user_agent\":\"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) "
-      "Chrome/142.0.0.0 Safari/537.36\","
-    "\"tls\":true},\"grant_type\":\"authorization_code\"},\"subject\":{\"type\":\"user\","
-    "\"id\":\"jane\",\"iss\":\"https://login.example.com\",\"idp\":\"corp\","
-    "\"acr\":\"urn:mace:incommon:iap:silver\",\"amr\":[\"pwd\",\"otp\"],\"auth_time\":1795000000,"
-    "\"claims\":{\"email\":\"jane.doe@example.com\",\"email_verified\":true,"
-    "\"groups\":[\"staff\"],\"name\":\"Jane Doe\",\"preferred_username\":\"jane.doe\","
-    "\"sub\":\"248289761001\"}},\"context\":{}} {\"schema\":1,\"evaluation\":\"introspect\","
-    "\"issuer\":\"https://auth.example.com\",\"request\":{\"id\":\"01a2\",\"flow_id\":\"01a2\","
-    "\"endpoint\":\"/introspect\",\"now\":1795000000,\"time_ns\":1795000000000000000,"
-    "\"time\":\"2026-12-01T00:00:00Z\"},\"client\":{\"id\":\"reports\",\"type\":\"confidential\","
-    "\"registration\":\"ADMIN\",\"auth_method\":\"client_secret_basic\",\"enabled\":true},"
-    "\"environment\":{\"ip\":\"10.0.0.7\",\"user_agent\":\"Go-http-client/1.1\",\"tls\":true},"
-    "\"caller\":{\"client_id\":\"gateway\",\"type\":\"confidential\",\"registration\":\"ADMIN\","
+    "Chrome/142.0.0.0 Safari/537.36\",\"tls\":true},\"grant_type\":\"authorization_code\"},"
+    "\"subject\":{\"type\":\"user\",\"id\":\"jane\",\"iss\":\"https://login.example.com\","
+    "\"idp\":\"corp\",\"acr\":\"urn:mace:incommon:iap:silver\",\"amr\":[\"pwd\",\"otp\"],"
+    "\"auth_time\":1795000000,\"claims\":{\"email\":\"jane.doe@example.com\","
+    "\"email_verified\":true,\"groups\":[\"staff\"],\"name\":\"Jane Doe\","
+    "\"preferred_username\":\"jane.doe\",\"sub\":\"248289761001\"}},\"context\":{}} {"
+    "\"schema\":1,\"evaluation\":\"introspect\",\"issuer\":\"https://auth.example.com\","
+    "\"request\":{\"id\":\"01a2\",\"flow_id\":\"01a2\",\"endpoint\":\"/introspect\","
+    "\"now\":1795000000,\"time_ns\":1795000000000000000,\"time\":\"2026-12-01T00:00:00Z\"},"
+    "\"client\":{\"id\":\"reports\",\"type\":\"confidential\",\"registration\":\"ADMIN\","
+    "\"auth_method\":\"client_secret_basic\",\"enabled\":true},\"environment\":{"
+    "\"ip\":\"10.0.0.7\",\"user_agent\":\"Go-http-client/1.1\",\"tls\":true},\"caller\":{"
+    "\"client_id\":\"gateway\",\"type\":\"confidential\",\"registration\":\"ADMIN\","
     "\"auth_method\":\"client_secret_basic\"},\"token\":{\"kind\":\"access_token\","
     "\"iat\":1795000000,\"exp\":1795000000,\"scopes\":[\"orders.read\"],"
     "\"jit_single_use\":false},\"baseline\":{\"allow\":true,"
@@ -86,9 +86,8 @@ static const char sample_issue[] =
     "\"client\":{\"id\":\"shop\",\"type\":\"public\",\"registration\":\"DCR\","
     "\"auth_method\":\"none\",\"enabled\":true},\"environment\":{\"ip\":\"192.0.2.7\","
     "\"user_agent\":\"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) "
-      "Chrome/142.0.0.0 Safari/537.36\","
-    "\"tls\":true},\"subject\":{\"type\":\"user\",\"id\":\"jane\","
-    "\"iss\":\"https://login.example.com\",\"idp\":\"corp\","
+    "Chrome/142.0.0.0 Safari/537.36\",\"tls\":true},\"subject\":{\"type\":\"user\","
+    "\"id\":\"jane\",\"iss\":\"https://login.example.com\",\"idp\":\"corp\","
     "\"acr\":\"urn:mace:incommon:iap:silver\",\"amr\":[\"pwd\",\"otp\"],\"auth_time\":1795000000,"
     "\"claims\":{\"email\":\"jane.doe@example.com\",\"email_verified\":true,"
     "\"groups\":[\"staff\"],\"name\":\"Jane Doe\",\"preferred_username\":\"jane.doe\","
@@ -128,9 +127,7 @@ static const char sample_answer[] =
 const struct pack_dictionary pack_dictionaries[PACK_DICTIONARIES] = {
     {4, "{\"schema\":1,\"evaluation\":\"introspect\"", sample_introspect,
      sizeof(sample_introspect) - 1},
-    {5, "{\"schema\":1,",                              sample_issue,
-     sizeof(sample_issue) - 1     },
-    {6, "",                                            sample_answer,
-     sizeof(sample_answer) - 1    },
+    {5, "{\"schema\":1,", sample_issue, sizeof(sample_issue) - 1},
+    {6, "", sample_answer, sizeof(sample_answer) - 1},
 };
 /* clang-format on */
