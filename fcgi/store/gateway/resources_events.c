@@ -75,14 +75,16 @@ write_event(struct op *op, const struct managed_resource *resource, enum managed
     return db_exec(op, &managed_event_stmt, &params, false, NULL);
 }
 
-/* True if the event has a reason that the resource does not show yet. */
+/* True if the event has a reason that the resource does not show yet. An upstream that redirects
+ * each call to another address is told once, until the next save: it chooses the addresses, and
+ * each would be a write. */
 static bool
 reason_is_news(const struct managed_resource *resource, enum managed_event event,
                const char *reason)
 {
     const char *shown = resource->status_reason != NULL ? resource->status_reason : "";
     return managed_event_tells(event) && reason != NULL && resource->status != MANAGED_ERROR
-           && strcmp(shown, reason) != 0;
+           && strncmp(shown, MANAGED_REDIRECTS, strlen(MANAGED_REDIRECTS)) != 0;
 }
 
 void
