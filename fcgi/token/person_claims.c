@@ -149,12 +149,15 @@ static enum az_status
 lack_elsewhere(struct keeping *it, const json_t *answer, const json_t *other)
 {
     const char *name;
-    json_t *source, *names = json_object_get(answer, "_claim_names");
+    json_t *source, *names = json_object_get(answer, "_claim_names"),
+                    *groups = json_object_get(answer, "hasgroups");
     enum az_status st = AZ_OK;
     json_object_foreach (names, name, source)
         if (st == AZ_OK && !has_plainly(other, name))
             st = lack_claim(it, name);
-    if (st == AZ_OK && json_is_true(json_object_get(answer, "hasgroups"))
+    if (st == AZ_OK && names != NULL && !json_is_null(names) && !json_is_object(names))
+        st = lack_claim(it, CLAIMS_ANY); /* it does not say which */
+    if (st == AZ_OK && groups != NULL && !json_is_null(groups) && !json_is_false(groups)
         && !has_plainly(other, "groups"))
         st = lack_claim(it, "groups");
     return st;

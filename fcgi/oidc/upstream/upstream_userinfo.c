@@ -60,6 +60,19 @@ do_without(const struct asking *it, enum upstream_fault fault, const char *why)
     return st;
 }
 
+/* Go on without an endpoint. Most providers of this kind never had one: that is no fault. */
+static enum az_status
+without_endpoint(const struct asking *it)
+{
+    bool had = true;
+    enum az_status st = mode_is(it->provider, "required")
+                            ? AZ_OK
+                            : provider_userinfo_had(it->op, it->provider->id, &had);
+    return st == AZ_OK && had
+               ? do_without(it, UPSTREAM_USERINFO_UNUSABLE, "it has no userinfo endpoint")
+               : st;
+}
+
 /* Take the claims of an object, whose sub must be the ID token's (OpenID Connect Core 5.3.2):
  * otherwise the claims of one user could be added to another. */
 static enum az_status
@@ -176,10 +189,10 @@ upstream_userinfo_get(struct op *op, const struct identity_provider *provider,
     };
     struct fetch_answer got = {.fault = FETCH_OK};
     *ret = (struct upstream_userinfo){.claims = NULL};
-    if (mode_is(provider, "off") || (endpoints->userinfo == NULL && !mode_is(provider, "required")))
+    if (mode_is(provider, "off"))
         return AZ_OK;
     if (endpoints->userinfo == NULL)
-        return do_without(&it, UPSTREAM_USERINFO_UNUSABLE, "it has no userinfo endpoint");
+        return without_endpoint(&it);
     if (tokens->access_token == NULL)
         return do_without(&it, UPSTREAM_USERINFO_UNUSABLE,
                           "its token answer has no access token of type Bearer");

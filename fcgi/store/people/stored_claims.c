@@ -17,6 +17,14 @@ is_proof(const char *name)
     return length >= suffix && strcmp(name + length - suffix, VERIFIED) == 0;
 }
 
+/* True for the proofs of an address, without which the address is unproved. Another claim stays as
+ * the provider sent it: a rule may deny by its value. */
+static bool
+is_proof_of_address(const char *name)
+{
+    return strcmp(name, "email" VERIFIED) == 0 || strcmp(name, "phone_number" VERIFIED) == 0;
+}
+
 /* Return the boolean that a value stands for, borrowed, or NULL. */
 static json_t *
 proof_of(const json_t *value)
@@ -48,9 +56,9 @@ stored_claims_type(json_t *claims)
         json_t *proof = proof_of(value);
         if (!is_proof(name))
             continue;
-        if (proof == NULL)
+        if (proof == NULL && is_proof_of_address(name))
             json_object_del(claims, name);
-        else if (json_object_set(claims, name, proof) != 0)
+        else if (proof != NULL && json_object_set(claims, name, proof) != 0)
             return AZ_SERVER_ERROR;
     }
     return AZ_OK;

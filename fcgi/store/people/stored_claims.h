@@ -24,8 +24,8 @@ bool stored_claims_lack(const json_t *claims, const char *name);
 
 /*
  * Give claims their types (world.md U4): a member whose name ends with _verified is a boolean. The
- * texts true and false, in any case, become one, and anything else is removed. AZ_SERVER_ERROR: no
- * memory.
+ * texts true and false, in any case, become one. Another value of email_verified and
+ * phone_number_verified is removed; another claim stays as it is. AZ_SERVER_ERROR: no memory.
  */
 enum az_status stored_claims_type(json_t *claims);
 

@@ -134,6 +134,25 @@ ok( defined $back{code}, 'overage_met_by_userinfo: the other answer has the clai
   or diag( explain( \%back ) );
 %back = sign_in( { sub => 'has', hasgroups => JSON::PP::true() } );
 is( $back{error}, 'access_denied', 'hasgroups' );
+for my $case (
+    [ { hasgroups    => 'true' },     'hasgroups as a text' ],
+    [ { hasgroups    => 1 },          'hasgroups as a number' ],
+    [ { _claim_names => ['groups'] }, '_claim_names as a list' ],
+    [ { _claim_names => 'groups' },   '_claim_names as a text' ] )
+{
+    %back = sign_in( { sub => 'odd', %{ $case->[0] } } );
+    is( $back{error}, 'access_denied', "refused when unsure: $case->[1]" );
+}
+for my $case ( [ { hasgroups => JSON::PP::false() }, 'hasgroups false' ], [ { hasgroups => undef }, 'hasgroups null' ] )
+{
+    %back = sign_in( { sub => 'even', %{ $case->[0] } } );
+    ok( defined $back{code}, "complete: $case->[1]" );
+}
+%back = sign_in( { sub => 'kyc', kyc_verified => 'failed', age_verified => 0, address_verified => 'TRUE' } );
+is_deeply(
+    stored('kyc'),
+    { kyc_verified => 'failed', age_verified => 0, address_verified => JSON::PP::true() },
+    'a claim that proves no address stays as it was sent, so that a deny by its value holds (U4)' );
 
 # A row that allows.
 my $app_token = do {

@@ -213,6 +213,13 @@ is( { sign_in() }->{error}, 'access_denied', 'no access token of type Bearer is 
 $idp->behave;
 is( came_of(), 'joined', 'a good answer is joined again' );
 is( marks(),   undef,    '... and nothing is missing' );
+my $gone = Authz::Idp->start;
+$gone->misbehave( discovery => { userinfo_endpoint => '' } );
+$gone->register( $stack, idpId => 'gone' );
+goes_on( 'a provider that never had a userinfo endpoint: the ID token is whole', idp_hint => 'gone' );
+$stack->sql(q{INSERT INTO provider_userinfo SELECT id, now() FROM identity_provider WHERE idp_id = 'gone'});
+is( { sign_in( idp_hint => 'gone' ) }->{error},
+    'access_denied', 'endpoint_gone: one whose document names the endpoint no longer marks its claims (U2)' );
 mode('off');
 mode('auto');
 $idp->misbehave( userinfo => { status => 401, body => '{}' } );
