@@ -38,7 +38,7 @@ struct members {
     const struct rego_plan *plan;
     const char **package;    /* by the number of a file: what is checked; NULL: nothing */
     struct value_type *type; /* of the local variables of the function that is read */
-    unsigned *writes;        /* by local: statements that write it */
+    unsigned *writes;        /* by local: statements of the block that write it */
     bool replaced;           /* the function replaces the input (`with`) */
     bool failed;             /* no memory */
     json_t *faults;
@@ -261,6 +261,19 @@ package_of(const struct members *members, const struct rego_function *function)
     return package;
 }
 
+/* Read one block of a function, the body of one rule. The plan numbers the locals of each body
+ * anew, so writes are counted for each. */
+static void
+read_rule(struct members *members, const struct rego_function *function, const char *package,
+          uint32_t block)
+{
+    memset(members->type, 0, (function->locals + 1) * sizeof(*members->type));
+    memset(members->writes, 0, (function->locals + 1) * sizeof(*members->writes));
+    count_writes(members, &function->block[block], 1);
+    members->type[LOCAL_INPUT] = input_of(members, package);
+    read_blocks(members, &function->block[block], 1);
+}
+
 static void
 read_function(struct members *members, const struct rego_function *function)
 {
@@ -274,9 +287,8 @@ read_function(struct members *members, const struct rego_function *function)
         return;
     members->replaced = false;
     count_writes(members, function->block, function->blocks);
-    members->type[LOCAL_INPUT] = input_of(members, package);
-    if (!members->replaced)
-        read_blocks(members, function->block, function->blocks);
+    for (uint32_t i = 0; i < function->blocks && !members->replaced; i++)
+        read_rule(members, function, package, i);
     talloc_free(members->type);
     talloc_free(members->writes);
 }

@@ -29,17 +29,18 @@ sub put {
 }
 
 sub refused {
-    my ( $answer, $what, $text, $path ) = @_;
+    my ( $answer, $what, $text, $path, $below ) = @_;
+    my $row = 3 + ( $below // 0 );
     $path //= 'custom/one.rego';
     local $Test::Builder::Level = $Test::Builder::Level + 1;
     admin_error(
         $answer, 422, "$name: $what is refused",
         error   => 'bundle_not_activated',
-        members => { error_description => qr/\A\Q$path\E:3: $text\z/, overridable => $true } );
+        members => { error_description => qr/\A\Q$path\E:$row: $text\z/, overridable => $true } );
     my $errors = $answer->member('errors') // [];
     is( @$errors, 1, "$name: ... with one error" );
     my ($error) = @$errors;
-    is( "$error->{path}:$error->{row}", "$path:3", "$name: ... that has rule and line" );
+    is( "$error->{path}:$error->{row}", "$path:$row", "$name: ... that has rule and line" );
     like( $error->{message}, qr/\A$text\z/, "$name: ... and the words" );
     is( $policy->state->{revision}, $policy->{was}, "$name: ... and the policy is as before" );
     return;
@@ -113,6 +114,25 @@ sub try_reads {
     return;
 }
 
+# Rules of one name are one function of the plan, whose bodies have locals of the same numbers.
+sub try_beside {
+    my $TYPO = qr/there is no input\.subject\.clamis; did you mean 'claims'\? .*/;
+    saved(
+        put( 'custom/first.rego', rule( 'custom.issue', 'deny contains "y" if input.client.id == "zz"' ) ),
+        'the first rule of a package' );
+    my @wrong = (
+        [ 'deny contains "x" if input.subject.clamis.groups', 'beside a rule of another file' ],
+        [ 'deny contains "x" if not input.subject.clamis',    'under not' ],
+        [ qq(deny contains "w" if 1 == 2\ndeny contains "x" if input.subject.clamis.groups), 'beside one of its file' ],
+    );
+    for my $case (@wrong) {
+        refused(
+            put( 'custom/two.rego', rule( 'custom.issue', $case->[0] ) ),
+            "what is read $case->[1]", $TYPO, 'custom/two.rego', $case->[0] =~ tr/\n// );
+    }
+    return;
+}
+
 # A stored rule that an earlier version let in keeps nobody from another save.
 sub try_stored {
     $stack->sql( q{UPDATE policy_rule SET enabled = true, content = '} . $WRONG =~
@@ -130,6 +150,7 @@ for my $case ( [ 'OPA', { SVC_POLICY_ENGINE => 'opa' } ], [ 'in process', { SVC_
     $policy->{was} = $policy->state->{revision};
     try_ways();
     try_reads();
+    try_beside();
     try_stored();
 }
 done_testing;
