@@ -18,7 +18,7 @@ my $BOUND = 60;
 # takes little longer, and far less than the 25 s of SVC_BUNDLE_CONFIRM_TIMEOUT_MS.
 my $GRACE = 5;
 my $SHORT = 15;
-my %grace = ( settings => { SVC_BUNDLE_FETCH_GRACE_MS => 1000 * $GRACE } );
+my %grace = ( settings => { SVC_BUNDLE_FETCH_GRACE_MS => 1000 * $GRACE, SVC_POLICY_ENGINE => 'opa' } );
 
 my $first  = Authz::Stack->start( bundles => 4,      %grace );
 my $second = Authz::Stack->start( beside  => $first, own_opa => 1, %grace );
