@@ -286,6 +286,17 @@ refuses(
     'a line of 101 columns',
     ['fcgi/top/b.c:13: has more than 100 columns; divide it'],
     'fcgi/top/b.c' => $state->( '/* ' . 'x' x 95 . ' */' ) );
+my $schema = header('#define SCHEMA_VERSION 7');
+accepts(
+    'the version of the last migration',
+    'fcgi/store/schema/schema.h' => $schema,
+    'sql/0006_a.sql'             => '', 'sql/0007_b.sql' => '' );
+my $row = 1 + ( $schema =~ s/#define SCHEMA_VERSION.*//sr =~ tr/\n// );
+refuses(
+    'a version without the last migration',
+    ["fcgi/store/schema/schema.h:$row: SCHEMA_VERSION is 7, and the last file of sql is number 8; make them equal"],
+    'fcgi/store/schema/schema.h' => $schema,
+    'sql/0007_a.sql'             => '', 'sql/0008_b.sql' => '' );
 accepts( 'words of a test', 't/base/a-t.c' => "/* What it does, of before: none. */\n" );
 
 like(

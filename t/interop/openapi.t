@@ -54,6 +54,9 @@ close $settings or die "$config: $!";
 ( $status, $text ) = Authz::Process->run(
     name    => 'schemathesis', timeout => 900, env => { HOME => Authz::Process::directory() },
     command => [
+
+        # It leaves its files where it runs.
+        'sh',                         '-c',            'cd "$HOME" && exec "$@"', 'sh',
         "$programs/bin/schemathesis", '--config-file', $config, 'run', $file, '--url', $stack->base, '--header',
         'X-Admin-API-Key: ' . $stack->settings->{SVC_ADMIN_API_KEY}, '--checks', join( ',', @check ), '--max-examples',
         $ENV{AUTHZ_EXAMPLES} // 15, '--seed', $ENV{AUTHZ_SEED} // 1,  '--request-timeout', 30,
