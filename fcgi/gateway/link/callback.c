@@ -107,8 +107,8 @@ check_issuer(struct request *req, const struct link_visit *visit,
                       : provider->issuer == NULL
                           ? "has an iss, but upstreamAuth.issuer is not set, so that it cannot be "
                             "compared; set it to the issuer of the authorization server"
-                      : !link_is_issuer(provider, iss) ? "has the iss of another server"
-                                                       : NULL;
+                      : strcmp(provider->issuer, iss) != 0 ? "has the iss of another server"
+                                                           : NULL;
     return why == NULL ? AZ_OK
                        : op_fail(&req->op, AZ_LINK_INVALID, NOT_CONNECTED,
                                  "managed resource %s: the answer %s", visit->resource->name, why);

@@ -29,7 +29,8 @@ bool link_resource_covers(TALLOC_CTX *mem, const char *identifier, const char *a
 /*
  * True if two issuers of upstreams are one: equal, or different in the lone slash of an empty path
  * alone, which names the same place (RFC 3986 6.2.3). Stock servers write both, one in their list
- * and one in their metadata; RFC 8414 3.3 wants equal octets. Never for the iss of an ID token.
+ * and one in their metadata; RFC 8414 3.3 wants equal octets. Never for the iss of an answer (RFC
+ * 9207 2.4) or of an ID token.
  */
 bool link_issuer_is_same(const char *one, const char *other);
 

@@ -131,6 +131,8 @@ link_discover(struct op *op, const struct managed_resource *resource, int64_t no
         st = check_pkce(op, resource, *ret_metadata);
     if (st != AZ_OK)
         return st;
+    /* From here on the text of the server itself: answers have exactly that (RFC 9207 2.4). */
+    ret->issuer = json_string_value(json_object_get(*ret_metadata, "issuer"));
     link_take(&ret->authorization, *ret_metadata, "authorization_endpoint");
     link_take(&ret->token, *ret_metadata, "token_endpoint");
     link_take(&ret->revocation, *ret_metadata, "revocation_endpoint");

@@ -290,7 +290,7 @@ is( $stack->admin( GET => $path, key => undef )->status, 401, 'governance: witho
 
 $stack->restart_service( settings => { SVC_POLICY_ENGINE => 'opa' } );
 $stack->{opa}->stop;
-$stack->token( @crm, scope => 'orders.read' );
+is( $stack->token( @crm, scope => 'orders.read' )->status, 503, 'without the engine there is no token' );
 $report = adds_up( "from=$today", qq{created_at >= '$today'}, 'a question without an answer' );
 is( $report->{errors}, 1, '... is an error' );
 

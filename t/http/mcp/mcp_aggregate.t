@@ -89,10 +89,13 @@ is( cursor($page), undef, '... which is the last' );
 is_deeply(
     listed( $mcp->modern( 'resources/list', {}, at => 'alpha' ) ), ['file:///a'],
     'at its own endpoint a resource has the URIs of its upstream' );
-for my $wrong ( '', 'r', 'r0', 'r99999', 'beta', "$next ", "0$next", 7, [], JSON::PP::null() ) {
+for my $wrong ( '', 'r', 'r0', 'r99999', 'beta', "$next ", "0$next", 7, [] ) {
     is( $mcp->error( $mcp->modern( 'resources/list', { cursor => $wrong } ) )->{code},
         -32602, 'a cursor that we never gave: ' . $json->encode($wrong) );
 }
+is_deeply(
+    listed( $mcp->modern( 'resources/list', { cursor => JSON::PP::null() } ) ),
+    ['mcp+alpha+file:///a'], 'a cursor that is null is absent (world.md M8)' );
 is( $mcp->error( $mcp->modern( 'resources/list', { cursor => $next }, at => 'beta' ) )->{code},
     -32602, 'a cursor of /gateway/mcp at another endpoint' );
 server('beta');
