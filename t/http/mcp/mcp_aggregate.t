@@ -95,7 +95,7 @@ for my $wrong ( '', 'r', 'r0', 'r99999', 'beta', "$next ", "0$next", 7, [] ) {
 }
 is_deeply(
     listed( $mcp->modern( 'resources/list', { cursor => JSON::PP::null() } ) ),
-    ['mcp+alpha+file:///a'], 'a cursor that is null is absent (world.md M8)' );
+    ['mcp+alpha+file:///a'], 'a cursor that is null is absent (M8)' );
 is( $mcp->error( $mcp->modern( 'resources/list', { cursor => $next }, at => 'beta' ) )->{code},
     -32602, 'a cursor of /gateway/mcp at another endpoint' );
 server('beta');
