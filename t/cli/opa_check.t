@@ -61,14 +61,16 @@ sub taken {
 # ---- members that no input has
 
 my $request = 'default_ttl, endpoint, flow_id, grant_type, id, now, time, time_ns, token_type';
-my $wrong   = "package custom.issue\n\n# The scopes.\ndeny contains \"a\" if \"x\" in input.request.scopes\n";
-my $dir     = refused(
+
+# The service does not look into an else, so that it takes this rule where authzctl has no program to check it.
+my $wrong = "package custom.issue\n\n# The scopes.\nv := 1 if { 1 == 2 } else := 2 if \"x\" in input.request.scopes\n";
+my $dir   = refused(
     { 'custom/a.rego' => $wrong },
     [qr{custom/a\.rego:4: there is no input\.request\.scopes; input\.request has \Q$request\E\n}],
     'a rule that reads input.request.scopes is refused with what is there' );
 my $got = ctl( [ qw(bundle deploy), $dir ], env => \%env );
 like(
-    $got->{err}, qr{^ +4 \| deny contains "a" if "x" in input\.request\.scopes\n +\| \Q$dir\E/custom/a\.rego$}m,
+    $got->{err}, qr{^ +4 \| v := 1 if \{ 1 == 2 \} else := 2 if "x" in input\.request\.scopes\n +\| \Q$dir\E/custom/a\.rego$}m,
     '... the line is shown' );
 like(
     $got->{err}, qr{^authzctl: bundle deploy: 1 error, found by `\Q$opa\E check`; correct it and run this again$}m,
@@ -210,7 +212,7 @@ like(
 
 # A stored rule that reads a member which is not there keeps nobody from deploying others.
 my %none = ( %env, AUTHZ_OPA => '/nonexistent/opa' );
-my $old  = tree( 'custom/old.rego' => "package custom.issue\n\ndeny contains \"old\" if input.request.scopes\n" );
+my $old  = tree( 'custom/old.rego' => "package custom.issue\n\nv := 1 if { 1 == 2 } else := input.request.scopes\n" );
 ctl_is( 0, [ qw(bundle deploy -q), $old ], 'a rule of former times', env => \%none );
 my $beside = ctl_is(
     0,                        [ qw(bundle deploy), tree( 'custom/new.rego' => "package custom.issue\n\nx := 1\n" ) ],
