@@ -369,8 +369,14 @@ test_types(TALLOC_CTX *mem)
     is_kept(mem,
             "{'email':'a@x','email_verified':'true','x_verified':'False','y_verified':'yes',"
             "'z_verified':1,'verified':'true'}",
-            NULL, "{'email':'a@x','email_verified':true,'x_verified':false,'verified':'true'}",
-            "U4: the texts true and false of *_verified become booleans, anything else is dropped");
+            NULL,
+            "{'email':'a@x','email_verified':true,'x_verified':false,'y_verified':'yes',"
+            "'z_verified':1,'verified':'true'}",
+            "U4: the texts true and false of *_verified become booleans, anything else stays");
+    is_kept(mem, "{'email':'a@x','email_verified':'yes'}", NULL, "{'email':'a@x'}",
+            "... but a proof of an e-mail address is dropped");
+    is_kept(mem, "{'phone_number':'1','phone_number_verified':1}", NULL, "{'phone_number':'1'}",
+            "... and one of a telephone number");
     is_kept(mem, "{'groups':'c-42','role':'a'}", "{'roles':'b'}",
             "{'groups':['c-42'],'roles':['b'],'role':'a'}",
             "U4: one group as a text is a list of one, where listClaims names the claim");
