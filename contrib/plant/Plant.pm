@@ -1,6 +1,6 @@
 package Plant;
 
-# What cover and run share: a copy of the tree, builds of it, its tests, and the table of faults.
+# The parts that cover and run share: a copy of the tree, builds of it, its tests, and the table of faults.
 
 use strict;
 use warnings;

@@ -30,7 +30,7 @@ bool words_array_has(const json_t *array, const char *word);
 json_t *words_array_once(TALLOC_CTX *mem, const json_t *array);
 
 /*
- * As the function above, but only for strings that are also in `ceiling`. A ceiling of NULL
+ * Return such an array of the strings that are also in `ceiling`. A ceiling of NULL
  * contains nothing, so a caller for whom it means no limit has to say so.
  */
 json_t *words_array_within(TALLOC_CTX *mem, const json_t *array, const json_t *ceiling);

@@ -30,8 +30,8 @@ static const char *const protocol_claims[] = {
     "sub",
     "act",
     "may_act",
-    /* Where claims are that the provider did not send, with tokens for them. They are never asked:
-     * a token would name the host. */
+    /* The places of claims that the provider did not send, with tokens for them. They are never
+     * asked: a token would name the host. */
     "_claim_names",
     "_claim_sources",
     CLAIMS_INCOMPLETE,

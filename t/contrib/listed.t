@@ -1,4 +1,4 @@
-# What one table of the source says and another place has to repeat by hand: pages, settings that are limits, and the members of an
+# Lists of one table of the source that another place has to repeat by hand: pages, settings that are limits, and the members of an
 # authorization request. A name that a place forgot is told here.
 use strict;
 use warnings;

@@ -42,7 +42,7 @@ is( printed( '-C', $dir, 'top' ),
 );
 like( printed( '--list', '-C', $dir, 'top' ), qr{^   1 fcgi/b\.c from a\.c c\.c$}m, '--list names files and callers' );
 
-# What a reader of these two requests opens: a PUT of any table of the admin API, and that of a rule.
+# The files that a reader of these two requests opens: a PUT of any table of the admin API, and that of a rule.
 my %most = ( resource_put_handle => 35, policy_rule_put_by_path_handle => 96 );
 for my $handler ( sort keys %most ) {
     my ($files) = printed( '-C', $ENV{AUTHZ_SRCDIR}, $handler ) =~ /: (\d+) files/;

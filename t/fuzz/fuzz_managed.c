@@ -58,8 +58,8 @@ check_resource(const struct managed_resource *resource)
     }
 }
 
-/* What a save takes is read whole when it is stored, and of what it refuses the tools that stay are
- * sound. */
+/* Check that a document which a save takes is read whole when it is stored, and that the tools
+ * which stay of a refused one are sound. */
 static void
 check_stored(TALLOC_CTX *mem, const json_t *object, enum az_status saved)
 {

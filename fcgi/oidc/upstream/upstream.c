@@ -21,9 +21,6 @@
 /* Longest code, in octets; more than fits into the callback's query. */
 #define CODE_MAX 4096
 
-/* Dots of an encrypted token in compact form, which has five parts (RFC 7516 7.1). */
-#define JWE_DOTS 4
-
 /* Parameters of ours in an authorization request, at most. */
 #define OWN_PARAMS 16
 
@@ -95,10 +92,7 @@ static enum az_status
 refuse_id_token(struct op *op, const struct identity_provider *provider, const char *text,
                 const char *why)
 {
-    size_t dots = 0;
-    for (const char *c = text; *c != '\0'; c++)
-        dots += *c == '.';
-    if (dots == JWE_DOTS)
+    if (upstream_token_parts(text) == JWE_PARTS)
         return upstream_setup_fault(op, provider, UPSTREAM_ENCRYPTED,
                                     "its ID token is encrypted (JWE)");
     if (strlen(text) > JWS_OCTETS_MAX)

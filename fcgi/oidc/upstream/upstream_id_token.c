@@ -196,6 +196,15 @@ id_token_read(TALLOC_CTX *mem, const struct jws *jws, const struct upstream_expe
     return AZ_OK;
 }
 
+size_t
+upstream_token_parts(const char *text)
+{
+    size_t parts = 1;
+    for (; *text != '\0'; text++)
+        parts += *text == '.';
+    return parts;
+}
+
 /* Split and verify a token. */
 static enum az_status
 verify(TALLOC_CTX *mem, const char *text, const struct jwk_set *keys, struct jws **ret,

@@ -61,6 +61,13 @@ enum az_status upstream_id_token_check(TALLOC_CTX *mem, const char *text,
                                        struct upstream_claims *ret, const char **ret_why,
                                        bool *ret_stale);
 
+/* Parts of a signed and of an encrypted token in compact form (RFC 7515 7.1, RFC 7516 7.1). */
+#define JWS_PARTS 3
+#define JWE_PARTS 5
+
+/* Return how many parts the dots of a text make. */
+size_t upstream_token_parts(const char *text);
+
 /*
  * Check a signed answer of userinfo (OpenID Connect Core 5.3.2) as received: keys and algorithms of
  * the ID token; iss and aud, where it has them, of `expected`, and an exp that has not passed. Its

@@ -17,9 +17,6 @@
 
 /* Longest answer, in octets. */
 #define ANSWER_MAX (64 * 1024)
-/* Dots of a signed and of an encrypted token in compact form (RFC 7515 7.1, RFC 7516 7.1). */
-#define JWS_DOTS 2
-#define JWE_DOTS 4
 
 /* A request for userinfo. */
 struct asking {
@@ -46,6 +43,9 @@ do_without(const struct asking *it, enum upstream_fault fault, const char *why)
     if (mode_is(it->provider, "required"))
         return upstream_setup_fault(op, it->provider, fault, why);
     enum az_status st = provider_userinfo_had(op, it->provider->id, &it->ret->lost);
+    /* Most providers without the endpoint never had one: that is no fault. */
+    if (it->endpoints->userinfo == NULL && !it->ret->lost)
+        return st;
     const struct log_field fields[] = {
         LOG_TEXT("request_id", op->request_id),
         LOG_TEXT("idp", it->provider->idp_id),
@@ -58,19 +58,6 @@ do_without(const struct asking *it, enum upstream_fault fault, const char *why)
     if (st == AZ_OK && it->ret->lost)
         upstream_fault_note(op, it->provider, upstream_fault_code(fault));
     return st;
-}
-
-/* Go on without an endpoint. Most providers of this kind never had one: that is no fault. */
-static enum az_status
-without_endpoint(const struct asking *it)
-{
-    bool had = true;
-    enum az_status st = mode_is(it->provider, "required")
-                            ? AZ_OK
-                            : provider_userinfo_had(it->op, it->provider->id, &had);
-    return st == AZ_OK && had
-               ? do_without(it, UPSTREAM_USERINFO_UNUSABLE, "it has no userinfo endpoint")
-               : st;
 }
 
 /* Take the claims of an object, whose sub must be the ID token's (OpenID Connect Core 5.3.2):
@@ -113,22 +100,13 @@ take_token(const struct asking *it, const char *text)
     return st == AZ_OK ? take_object(it, object) : op_no_memory(op);
 }
 
-static size_t
-dots_of(const char *text)
-{
-    size_t dots = 0;
-    for (; *text != '\0'; text++)
-        dots += *text == '.';
-    return dots;
-}
-
 /* Take the body of an answer with status 200. */
 static enum az_status
 take_body(const struct asking *it, const struct fetch_answer *got)
 {
     json_t *object = NULL;
     bool token = strcmp(got->content_type, "application/jwt") == 0;
-    size_t dots = dots_of(got->body);
+    size_t parts = upstream_token_parts(got->body);
     enum az_status st =
         jsonx_parse(it->op->mem, got->body, got->length, JWT_DEPTH_MAX, &object, NULL);
     if (st == AZ_SERVER_ERROR)
@@ -136,9 +114,9 @@ take_body(const struct asking *it, const struct fetch_answer *got)
     if (st == AZ_OK && json_is_object(object) && !token)
         return take_object(it, object);
     if (strlen(got->body) == got->length && strpbrk(got->body, " \t\r\n<{\"") == NULL) {
-        if (dots == JWE_DOTS)
+        if (parts == JWE_PARTS)
             return do_without(it, UPSTREAM_ENCRYPTED, "its answer is encrypted (JWE)");
-        if (dots == JWS_DOTS && got->length <= JWS_OCTETS_MAX)
+        if (parts == JWS_PARTS && got->length <= JWS_OCTETS_MAX)
             return take_token(it, got->body);
     }
     return do_without(it, UPSTREAM_USERINFO_UNUSABLE,
@@ -192,7 +170,7 @@ upstream_userinfo_get(struct op *op, const struct identity_provider *provider,
     if (mode_is(provider, "off"))
         return AZ_OK;
     if (endpoints->userinfo == NULL)
-        return without_endpoint(&it);
+        return do_without(&it, UPSTREAM_USERINFO_UNUSABLE, "it has no userinfo endpoint");
     if (tokens->access_token == NULL)
         return do_without(&it, UPSTREAM_USERINFO_UNUSABLE,
                           "its token answer has no access token of type Bearer");

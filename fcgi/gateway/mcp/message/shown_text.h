@@ -15,10 +15,10 @@
  * characters and those that reorder text. NULL: out of memory. */
 json_t *shown_text(TALLOC_CTX *mem, const char *text);
 
-/* As above for a text of several lines, on mem, without cutting it. */
+/* Return a text of several lines in the same way, on mem, without cutting it. */
 const char *shown_lines(TALLOC_CTX *mem, const char *text);
 
-/* As above for the instructions of a server, cut. */
+/* Return the instructions of a server in the same way, cut. */
 const char *shown_instructions(TALLOC_CTX *mem, const char *text);
 
 /* True if nothing would be taken out of a text of one line. */
