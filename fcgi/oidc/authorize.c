@@ -31,14 +31,14 @@ need_param(struct request *req, const char *name, const char **ret)
 static enum az_status
 find_client(struct request *req, bool fresh, bool *ret_remembered)
 {
-    const char *client_id, *redirect_uri;
+    struct flow_name name = {.code_challenge = request_param(req, "code_challenge")};
     *ret_remembered = false;
-    enum az_status st = need_param(req, "client_id", &client_id);
+    enum az_status st = need_param(req, "client_id", &name.client_id);
     if (st == AZ_OK)
-        st = need_param(req, "redirect_uri", &redirect_uri);
+        st = need_param(req, "redirect_uri", &name.redirect_uri);
     if (request_param(req, "scope") == NULL)
         fresh = true;
-    return st == AZ_OK ? flow_find_client(req, client_id, redirect_uri, fresh, ret_remembered) : st;
+    return st == AZ_OK ? flow_find_client(req, &name, fresh, ret_remembered) : st;
 }
 
 /* Read the browser's session, if it sent the cookie: the only read of the request. */

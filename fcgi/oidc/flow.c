@@ -325,8 +325,8 @@ renew(struct flow_step *step, bool *ret_rows)
     unsigned char id_hash[SHA256_OCTETS];
     bool remembered, had = step->session.found;
     int64_t version = step->req->client->version;
-    enum az_status st = flow_find_client(step->req, step->asked->client_id,
-                                         step->asked->redirect_uri, true, &remembered);
+    const struct flow_name name = flow_name_of(step->asked);
+    enum az_status st = flow_find_client(step->req, &name, true, &remembered);
     step->fresh = true;
     step->stale = false;
     if (st == AZ_OK)

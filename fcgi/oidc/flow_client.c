@@ -95,10 +95,27 @@ flow_read_client(struct request *req, const char *client_id, bool fresh, struct 
     return az_fail_as(&req->op.fault, AZ_UNAUTHORIZED_CLIENT, NULL);
 }
 
+/* Check the redirect_uri. A code goes to another port than the registered one only if the request
+ * has a challenge (world.md F7). */
+static enum az_status
+check_redirect(struct request *req, const struct client *client, const struct flow_name *name)
+{
+    if (!redirect_uri_is_of(client, name->redirect_uri))
+        return op_fail(&req->op, AZ_INVALID_REQUEST,
+                       "The redirect_uri is not registered for this client", NULL);
+    if (name->code_challenge == NULL && redirect_uri_needs_challenge(client, name->redirect_uri))
+        return op_fail(&req->op, AZ_INVALID_REQUEST,
+                       "The port of the redirect_uri is not the registered one. This client must "
+                       "send a code_challenge (PKCE) then",
+                       NULL);
+    return AZ_OK;
+}
+
 enum az_status
-flow_find_client(struct request *req, const char *client_id, const char *redirect_uri, bool fresh,
+flow_find_client(struct request *req, const struct flow_name *name, bool fresh,
                  bool *ret_remembered)
 {
+    const char *client_id = name->client_id;
     struct client *client = NULL;
     req->client = NULL;
     failure_to_page(req);
@@ -110,32 +127,37 @@ flow_find_client(struct request *req, const char *client_id, const char *redirec
     if (client == NULL || !client->enabled)
         return op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT, "The client is unknown or disabled", NULL);
     req->audit.client_id = client->client_id;
-    if (!redirect_uri_is_of(client, redirect_uri))
-        return op_fail(&req->op, AZ_INVALID_REQUEST,
-                       "The redirect_uri is not registered for this client", NULL);
+    if ((st = check_redirect(req, client, name)) != AZ_OK)
+        return st;
     req->client = client;
     failure_to_client(req, &(const struct failure_target){
-                               .redirect_uri = redirect_uri,
+                               .redirect_uri = name->redirect_uri,
                                .stands = redirect_still_stands,
                                .remembered = *ret_remembered,
                                .by_link = strcmp(client->registration, "ADMIN") != 0
-                                          && !is_for_frame(req, redirect_uri),
+                                          && !is_for_frame(req, name->redirect_uri),
                            });
     return AZ_OK;
+}
+
+struct flow_name
+flow_name_of(const struct authorization *authorization)
+{
+    return (struct flow_name){authorization->client_id, authorization->redirect_uri,
+                              authorization->code_challenge};
 }
 
 enum az_status
 flow_resume(struct request *req, const struct authorization *authorization)
 {
+    const struct flow_name name = flow_name_of(authorization);
     bool remembered;
     req->state = authorization->state;
     req->audit.flow_id = authorization->flow_id;
-    enum az_status st = flow_find_client(req, authorization->client_id, authorization->redirect_uri,
-                                         false, &remembered);
+    enum az_status st = flow_find_client(req, &name, false, &remembered);
     if (st != AZ_OK && remembered) {
         az_fault_clear(&req->op.fault);
-        st = flow_find_client(req, authorization->client_id, authorization->redirect_uri, true,
-                              &remembered);
+        st = flow_find_client(req, &name, true, &remembered);
     }
     if (st != AZ_INVALID_REQUEST)
         return st;

@@ -7,15 +7,24 @@
 #include "store/people/sessions.h"
 #include "token/authorization.h"
 
+/* The client of a request, as the request names it. */
+struct flow_name {
+    const char *client_id, *redirect_uri;
+    const char *code_challenge; /* or NULL */
+};
+
+/* Return the client as a stored request names it. */
+struct flow_name flow_name_of(const struct authorization *authorization);
+
 /*
- * Find the enabled client of a client_id that has registered the redirect_uri. The client comes
- * from the memory of this process unless `fresh`. Sets req->client and req->failure.
- * *ret_remembered: the client came from memory, so a refusal must be checked again with `fresh`.
- * AZ_UNAUTHORIZED_CLIENT, AZ_INVALID_REQUEST: answered with a page, because no redirect_uri is
- * proved.
+ * Find the enabled client of a client_id that has registered the redirect_uri; another port of a
+ * loopback redirect_uri needs a challenge if the client is confidential. The client comes from the
+ * memory of this process unless `fresh`. Sets req->client and req->failure. *ret_remembered: the
+ * client came from memory, so a refusal must be checked again with `fresh`. AZ_UNAUTHORIZED_CLIENT,
+ * AZ_INVALID_REQUEST: answered with a page, because no redirect_uri is proved.
  */
-enum az_status flow_find_client(struct request *req, const char *client_id,
-                                const char *redirect_uri, bool fresh, bool *ret_remembered);
+enum az_status flow_find_client(struct request *req, const struct flow_name *name, bool fresh,
+                                bool *ret_remembered);
 
 /*
  * Find the client again in a later leg of the request. Does what flow_find_client does, and sets

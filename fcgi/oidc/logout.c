@@ -86,7 +86,7 @@ static bool
 is_registered(const struct logout_facts *facts, const char *uri)
 {
     for (const char **known = facts->uris; known != NULL && *known != NULL; known++)
-        if (strlen(uri) <= URI_MAX && redirect_uri_matches(*known, uri, facts->public_client))
+        if (strlen(uri) <= URI_MAX && redirect_uri_matches(*known, uri))
             return true;
     return false;
 }

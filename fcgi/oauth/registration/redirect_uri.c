@@ -36,11 +36,11 @@ after_port(const char *uri, const char *begin)
 }
 
 bool
-redirect_uri_matches(const char *registered, const char *asked, bool any_port)
+redirect_uri_matches(const char *registered, const char *asked)
 {
     if (strcmp(registered, asked) == 0)
         return true;
-    for (size_t i = 0; any_port && i < LOOPBACKS; i++) {
+    for (size_t i = 0; i < LOOPBACKS; i++) {
         const char *of_registered = after_port(registered, loopbacks[i]);
         const char *of_asked = after_port(asked, loopbacks[i]);
         if (of_registered != NULL && of_asked != NULL)
@@ -52,14 +52,22 @@ redirect_uri_matches(const char *registered, const char *asked, bool any_port)
 bool
 redirect_uri_is_of(const struct client *client, const char *asked)
 {
-    bool any_port = client_is_public(client);
     /* It is longer than any registered one, and a redirect to it would not fit a header line. */
     if (strlen(asked) > URI_MAX)
         return false;
     for (const char **uri = client->redirect_uris; uri != NULL && *uri != NULL; uri++)
-        if (redirect_uri_matches(*uri, asked, any_port))
+        if (redirect_uri_matches(*uri, asked))
             return true;
     return false;
+}
+
+bool
+redirect_uri_needs_challenge(const struct client *client, const char *asked)
+{
+    for (const char **uri = client->redirect_uris; uri != NULL && *uri != NULL; uri++)
+        if (strcmp(*uri, asked) == 0)
+            return false;
+    return !client_is_public(client);
 }
 
 bool

@@ -24,7 +24,7 @@ enum logout_facts_column {
     FACTS_SUBJECT,
     FACTS_LABEL,
     FACTS_IDP,
-    FACTS_PUBLIC_CLIENT,
+    FACTS_CLIENT,
     FACTS_BY_ADMIN,
     FACTS_CLIENT_NAME,
     FACTS_URIS
@@ -32,8 +32,8 @@ enum logout_facts_column {
 static const struct db_stmt logout_facts_stmt = {
     "logout_facts",
     "SELECT s.subject, coalesce(p.claims ->> 'email', p.claims ->> 'preferred_username',"
-    "  p.claims ->> 'name') AS label, s.idp, c.client_type = 'public' AS public_client, "
-    "c.registration_type = 'ADMIN' AS by_admin, c.client_name,"
+    "  p.claims ->> 'name') AS label, s.idp, c.id AS client,"
+    "  c.registration_type = 'ADMIN' AS by_admin, c.client_name,"
     "  to_json(c.post_logout_redirect_uris) AS uris"
     " FROM (SELECT 1) AS one"
     "  LEFT JOIN browser_session s ON s.id_hash = $1 AND s.expires_at > now()"
@@ -134,8 +134,7 @@ logout_facts_fetch(struct op *op, const unsigned char *id_hash, const char *clie
         .subject = db_get(row, 0, FACTS_SUBJECT),
         .label = db_get(row, 0, FACTS_LABEL),
         .idp = db_get_number(row, 0, FACTS_IDP, 0),
-        .client = db_get(row, 0, FACTS_PUBLIC_CLIENT) != NULL,
-        .public_client = db_get_bool(row, 0, FACTS_PUBLIC_CLIENT),
+        .client = db_get(row, 0, FACTS_CLIENT) != NULL,
         .by_admin = db_get_bool(row, 0, FACTS_BY_ADMIN),
         .name = db_get(row, 0, FACTS_CLIENT_NAME),
     };

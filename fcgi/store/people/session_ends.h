@@ -30,7 +30,6 @@ struct logout_facts {
     const char *label;   /* name or address of that user, or NULL */
     int64_t idp;         /* identity_provider.id of that session, or 0 if there is none */
     bool client;         /* the client is there and enabled */
-    bool public_client;  /* it is public */
     bool by_admin;       /* an administrator registered it */
     const char *name;    /* client_name, or NULL */
     const char **uris;   /* its postLogoutRedirectUris; ends with NULL; NULL: no client */

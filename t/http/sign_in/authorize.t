@@ -141,7 +141,7 @@ page( get( %good, redirect_uri => $_->[0] ), 400, 'invalid_request', "page: redi
   [ 'https://app.example/x/../cb', 'dots' ],          [ 'https://app.example@evil.example/cb', 'user information' ],
   [ 'http://app.example/cb',       'http' ],          [ '//evil.example/cb', 'no scheme' ], [ '/cb', 'a path alone' ],
   [ 'javascript:alert(1)',         'a script' ],      [ 'data:text/html,x',  'data' ],
-  [ 'http://127.0.0.1:3001/cb',    'another port, of a confidential client' ],
+  [ 'http://127.0.0.1:3001/cb',    'another port, of a confidential client without a challenge (world.md F7)' ],
   [ 'https://app.example/q',       'its registered query left out' ],
   [ 'https://app.example/q?a=b+c', 'its registered query spelt otherwise' ];
 page(

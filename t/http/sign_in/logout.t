@@ -17,9 +17,11 @@ my $idp   = Authz::Idp->start;
 $idp->register($stack);
 my $base = $stack->base;
 my $back = 'https://app.example/cb';
-my %bye  = ( crm => 'https://app.example/bye?x=1', native => 'http://127.0.0.1:7777/bye' );
+my %bye  = (
+    crm  => 'https://app.example/bye?x=1', native => 'http://127.0.0.1:7777/bye',
+    tool => 'http://127.0.0.1:7777/bye' );
 my %secret;
-for my $id (qw(crm wiki native)) {
+for my $id (qw(crm wiki native tool)) {
     my @type = $id eq 'native' ? ( clientType => 'public' ) : ();
     ( undef, $secret{$id} ) = $stack->make_client(
         $id, { grants => ['authorization_code'], scopes => ['openid'] }, clientName => "The $id",
@@ -186,6 +188,8 @@ my $nobody = Authz::Browser->new;
 logout( $nobody, client_id => 'native', post_logout_redirect_uri => 'http://127.0.0.1:51234/bye' );
 is( $nobody->url, 'http://127.0.0.1:51234/bye',
     "a public client's loopback URI may differ in the port (RFC 8252 7.3)" );
+logout( $nobody, client_id => 'tool', post_logout_redirect_uri => 'http://127.0.0.1:51234/bye' );
+is( $nobody->url, 'http://127.0.0.1:51234/bye', "... a confidential client's too (world.md F7)" );
 refused(
     logout( $nobody, client_id => 'native', post_logout_redirect_uri => 'http://localhost:7777/bye' ),
     '... not in the host', qr/not registered for this client/ );
