@@ -70,7 +70,8 @@ my $dir   = refused(
     'a rule that reads input.request.scopes is refused with what is there' );
 my $got = ctl( [ qw(bundle deploy), $dir ], env => \%env );
 like(
-    $got->{err}, qr{^ +4 \| v := 1 if \{ 1 == 2 \} else := 2 if "x" in input\.request\.scopes\n +\| \Q$dir\E/custom/a\.rego$}m,
+    $got->{err},
+    qr{^ +4 \| v := 1 if \{ 1 == 2 \} else := 2 if "x" in input\.request\.scopes\n +\| \Q$dir\E/custom/a\.rego$}m,
     '... the line is shown' );
 like(
     $got->{err}, qr{^authzctl: bundle deploy: 1 error, found by `\Q$opa\E check`; correct it and run this again$}m,
