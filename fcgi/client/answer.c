@@ -212,27 +212,39 @@ read_tokens(TALLOC_CTX *mem, const struct client_reading *reading, const json_t 
 
 /* ---- errors */
 
-static enum client_outcome
-error_outcome(const char *error)
+/* Codes that say what has ended, or that nothing has: the request is what is wrong, or the server
+ * for now. Many servers say invalid_request for a refresh token that has ended, so that code is not
+ * here.
+ */
+static bool
+error_outcome(const char *error, enum client_outcome *ret)
 {
     /* clang-format off */
     static const struct {
         const char *error;
         enum client_outcome outcome;
     } rows[] = {
-        {"invalid_grant",         CLIENT_GRANT_REFUSED},
-        {"bad_refresh_token",     CLIENT_GRANT_REFUSED}, /* GitHub */
-        {"bad_verification_code", CLIENT_GRANT_REFUSED}, /* GitHub */
-        {"invalid_refresh_token", CLIENT_GRANT_REFUSED}, /* Slack */
-        {"token_revoked",         CLIENT_GRANT_REFUSED}, /* Slack */
-        {"invalid_client",        CLIENT_CLIENT_REFUSED},
-        {"unauthorized_client",   CLIENT_CLIENT_REFUSED},
+        {"invalid_grant",           CLIENT_GRANT_REFUSED},
+        {"bad_refresh_token",       CLIENT_GRANT_REFUSED}, /* GitHub */
+        {"bad_verification_code",   CLIENT_GRANT_REFUSED}, /* GitHub */
+        {"invalid_refresh_token",   CLIENT_GRANT_REFUSED}, /* Slack */
+        {"token_revoked",           CLIENT_GRANT_REFUSED}, /* Slack */
+        {"invalid_client",          CLIENT_CLIENT_REFUSED},
+        {"unauthorized_client",     CLIENT_CLIENT_REFUSED},
+        {"invalid_scope",           CLIENT_FAILED},
+        {"invalid_target",          CLIENT_FAILED}, /* RFC 8707 2 */
+        {"unsupported_grant_type",  CLIENT_FAILED},
+        {"server_error",            CLIENT_FAILED},
+        {"temporarily_unavailable", CLIENT_FAILED},
+        {"slow_down",               CLIENT_FAILED}, /* RFC 8628 3.5 */
     };
     /* clang-format on */
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (strcmp(rows[i].error, error) == 0)
-            return rows[i].outcome;
-    return CLIENT_FAILED;
+        if (strcmp(rows[i].error, error) == 0) {
+            *ret = rows[i].outcome;
+            return true;
+        }
+    return false;
 }
 
 /* Return the printable beginning of an error code. */
@@ -246,27 +258,81 @@ shown_error(TALLOC_CTX *mem, const char *error)
     return shown != NULL ? shown : "";
 }
 
+/* Return a text, or a number as a text; NULL: neither. */
+static const char *
+error_text(TALLOC_CTX *mem, const json_t *value)
+{
+    return json_is_integer(value)
+               ? talloc_asprintf(mem, "%lld", (long long) json_integer_value(value))
+               : json_string_value(value);
+}
+
+/* Return the code of an error that is an object: the first of its members that is a known code, or
+ * else the first that is there. */
+static const char *
+error_of_object(TALLOC_CTX *mem, json_t *error)
+{
+    static const char *const names[] = {"code", "type", "status"};
+    const char *first = NULL;
+    enum client_outcome outcome;
+    jsonx_drop_empty(error);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *text = error_text(mem, json_object_get(error, names[i]));
+        if (text != NULL && error_outcome(text, &outcome))
+            return text;
+        first = first != NULL ? first : text;
+    }
+    return first != NULL ? first : "an error without a code";
+}
+
+/* Return the code of an error (RFC 6749 5.2), or NULL: the answer is none. Many APIs answer all
+ * faults in a form of their own: an object, or the first of a list `errors` (JSON:API). */
+static const char *
+read_error(TALLOC_CTX *mem, const json_t *answer)
+{
+    json_t *error = json_object_get(answer, "error");
+    if (!json_is_string(error) && !json_is_object(error))
+        error = json_array_get(json_object_get(answer, "errors"), 0);
+    return json_is_object(error) && json_object_size(error) > 0 ? error_of_object(mem, error)
+                                                                : json_string_value(error);
+}
+
+/* Return the meaning of an answer without tokens; `error` may be NULL. A server that fails (500 and
+ * more), or has too many requests (429), refuses nothing. */
+static enum client_outcome
+refusal_outcome(int status, const char *error)
+{
+    enum client_outcome outcome;
+    if (status >= 500 || status == 429)
+        return CLIENT_FAILED;
+    if (error != NULL && error_outcome(error, &outcome))
+        return outcome;
+    if (status == 400 || status == 401 || status == 403)
+        return CLIENT_REFUSED;
+    return error != NULL ? CLIENT_FAILED : CLIENT_MALFORMED;
+}
+
 enum az_status
-client_answer_read(TALLOC_CTX *mem, const struct client_reading *reading, int status,
-                   const char *body, size_t length, struct client_answer *ret)
+client_answer_read(TALLOC_CTX *mem, const struct client_reading *reading,
+                   const struct fetch_answer *got, struct client_answer *ret)
 {
     json_t *answer = NULL;
-    *ret = (struct client_answer){.outcome = CLIENT_MALFORMED, .error = ""};
-    enum az_status st = jsonx_parse(mem, body, length, CLIENT_ANSWER_DEPTH_MAX, &answer, NULL);
+    *ret = (struct client_answer){.error = ""};
+    enum az_status st =
+        jsonx_parse(mem, got->body, got->length, CLIENT_ANSWER_DEPTH_MAX, &answer, NULL);
     if (st == AZ_SERVER_ERROR)
         return st;
-    /* An answer with status 500 or more may have any body. */
-    ret->outcome = status >= 500 ? CLIENT_FAILED : CLIENT_MALFORMED;
+    ret->outcome = refusal_outcome(got->status, NULL);
     if (st != AZ_OK || !json_is_object(answer))
         return AZ_OK;
     jsonx_drop_empty(answer);
-    const char *error = json_string_value(json_object_get(answer, "error"));
+    const char *error = read_error(mem, answer);
     if (error != NULL) {
         ret->error = shown_error(mem, error);
-        ret->outcome = status >= 500 ? CLIENT_FAILED : error_outcome(error);
+        ret->outcome = refusal_outcome(got->status, error);
         return AZ_OK;
     }
-    if (status < 200 || status > 299 || json_is_false(json_object_get(answer, "ok")))
+    if (got->status < 200 || got->status > 299 || json_is_false(json_object_get(answer, "ok")))
         return AZ_OK;
     return read_tokens(mem, reading, answer, ret);
 }

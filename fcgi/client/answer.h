@@ -1,5 +1,5 @@
 /* The reader of answers of token endpoints (RFC 6749 5), with the differences between providers
- * (gateway-admin.md 3.5). No HTTP. */
+ * (gateway-admin.md 3.5). It asks nobody. */
 #ifndef AZ_CLIENT_ANSWER_H
 #define AZ_CLIENT_ANSWER_H
 
@@ -10,6 +10,7 @@
 #include <talloc.h>
 
 #include "base/status.h"
+#include "http/fetch/fetch.h"
 
 /* Longest access or refresh token, in octets: the value must fit into one header line of the
  * upstream's web server, which is 8 KiB at most of them. */
@@ -54,6 +55,7 @@ enum client_outcome {
     CLIENT_GRANT_REFUSED,  /* invalid_grant: the code or the refresh token is no longer valid */
     CLIENT_CLIENT_REFUSED, /* invalid_client, unauthorized_client: we are not known there any more
                             */
+    CLIENT_REFUSED,        /* 400, 401 or 403 without a code that tells what is wrong */
     CLIENT_FAILED,         /* another error of the server, which may be temporary */
     CLIENT_MALFORMED,      /* not an answer by RFC 6749 */
 };
@@ -66,12 +68,12 @@ struct client_answer {
 };
 
 /*
- * Read an answer with an HTTP status. Members that are null or "" count as absent (world.md U8). An
- * error is recognized with any status: some providers send errors with status 200. AZ_OK with a
- * meaning, or AZ_SERVER_ERROR: no memory.
+ * Read an answer. Members that are null or "" count as absent (world.md U8). An error is recognized
+ * with any status, because some providers send errors with status 200; it may be a text, an object
+ * or the first of `errors` (world.md M6). AZ_OK with a meaning, or AZ_SERVER_ERROR: no memory.
  */
-enum az_status client_answer_read(TALLOC_CTX *mem, const struct client_reading *reading, int status,
-                                  const char *body, size_t length, struct client_answer *ret);
+enum az_status client_answer_read(TALLOC_CTX *mem, const struct client_reading *reading,
+                                  const struct fetch_answer *got, struct client_answer *ret);
 
 /* Return the scopes of a text that separates them by `separator` (or NULL), spaces or commas, as an
  * array on mem, or NULL if out of memory. */

@@ -32,6 +32,19 @@ static const struct { int status; const char *body; const char *pointer; enum cl
     {400, "{\"error\":\"invalid_scope\"}", NULL, CLIENT_FAILED, "another error"},
     {500, "{\"error\":\"invalid_grant\"}", NULL, CLIENT_FAILED, "a server that fails refuses nothing"},
     {503, "busy", NULL, CLIENT_FAILED, "... whatever its body is"},
+    {429, "{\"error\":\"invalid_grant\"}", NULL, CLIENT_FAILED, "M6: nor does a server that has too many requests"},
+    {400, "{\"error\":{\"code\":190,\"message\":\"m\",\"type\":\"OAuthException\"}}", NULL, CLIENT_REFUSED, "M6: an error that is an object"},
+    {401, "{\"error\":{\"code\":401,\"status\":\"invalid_grant\"}}", NULL, CLIENT_GRANT_REFUSED, "... with a known code in one of its members"},
+    {403, "{\"errors\":[{\"status\":\"403\"}]}", NULL, CLIENT_REFUSED, "M6: errors[0] (JSON:API)"},
+    {400, "{\"errors\":[\"invalid_client\"]}", NULL, CLIENT_CLIENT_REFUSED, "... as a text with a known code"},
+    {400, "{\"error\":{}}", NULL, CLIENT_REFUSED, "... an empty object"},
+    {400, "{\"error\":\"invalid_request\"}", NULL, CLIENT_REFUSED, "M6: invalid_request, which many say of a token that has ended"},
+    {401, "<html>", NULL, CLIENT_REFUSED, "M6: 401 with a page"},
+    {404, "{\"error\":{\"code\":404}}", NULL, CLIENT_FAILED, "M6: 404 refuses nothing"},
+    {404, "<html>", NULL, CLIENT_MALFORMED, "... with a page: no answer of a token endpoint"},
+    {200, "{\"error\":{\"message\":\"m\"},\"access_token\":\"a\"}", NULL, CLIENT_FAILED, "M6: an object without a code is an error too"},
+    {200, "{\"error\":0,\"errors\":[],\"access_token\":\"a\"}", NULL, CLIENT_TOKENS, "... a number and an empty list are none"},
+    {400, "{\"error\":\"invalid_target\"}", NULL, CLIENT_FAILED, "invalid_target: the request is wrong, no token has ended (RFC 8707 2)"},
     {200, "{\"ok\":false,\"access_token\":\"a\"}", NULL, CLIENT_MALFORMED, "ok:false, as Slack says it"},
     {302, "{\"access_token\":\"a\"}", NULL, CLIENT_MALFORMED, "a redirect"},
     {200, "[]", NULL, CLIENT_MALFORMED, "no object"},
@@ -57,9 +70,10 @@ static const struct { const char *more; int64_t otherwise, wanted; const char *n
 static struct client_answer
 read_text(TALLOC_CTX *mem, const struct client_reading *reading, int status, const char *body)
 {
+    const struct fetch_answer got = {
+        .status = status, .content_type = "", .body = body, .length = strlen(body)};
     struct client_answer answer;
-    is_int(client_answer_read(mem, reading, status, body, strlen(body), &answer), AZ_OK,
-           "an answer is read");
+    is_int(client_answer_read(mem, reading, &got, &answer), AZ_OK, "an answer is read");
     return answer;
 }
 
@@ -161,6 +175,26 @@ check_empty(TALLOC_CTX *mem)
     is_int(answer.outcome, CLIENT_MALFORMED, "... a number is no token");
 }
 
+/* What the operator reads of an error (world.md M6). */
+static void
+check_error_text(TALLOC_CTX *mem)
+{
+    /* clang-format off */
+    static const struct { const char *body; const char *wanted; } rows[] = {
+        {"{\"error\":{\"code\":190,\"type\":\"OAuthException\"}}", "190"},
+        {"{\"error\":{\"code\":\"\",\"type\":\"OAuthException\"}}", "OAuthException"},
+        {"{\"error\":{\"code\":400,\"type\":\"invalid_grant\"}}", "invalid_grant"},
+        {"{\"errors\":[{\"status\":\"401\",\"title\":\"t\"}]}", "401"},
+        {"{\"error\":{\"code\":{\"a\":1}}}", "an error without a code"},
+        {"{\"error\":{\"code\":\"a\\nb\"}}", "a?b"},
+    };
+    /* clang-format on */
+    const struct client_reading reading = {.access_token_pointer = NULL};
+    EACH(i, rows)
+    is_str(read_text(mem, &reading, 400, rows[i].body).error, rows[i].wanted, "M6: %s",
+           rows[i].body);
+}
+
 static void
 check_scopes(TALLOC_CTX *mem)
 {
@@ -185,6 +219,7 @@ main(void)
     check_bearer(mem);
     check_id_token(mem);
     check_empty(mem);
+    check_error_text(mem);
     check_scopes(mem);
     talloc_free(mem);
     return done();

@@ -51,9 +51,11 @@ check_answer(TALLOC_CTX *mem, const char *text, size_t length, const char *point
 {
     const struct client_reading reading = {.access_token_pointer = pointer,
                                            .account_pointer = "/account"};
+    const struct fetch_answer got = {
+        .status = 200, .content_type = "", .body = text, .length = length};
     struct client_answer answer;
     const struct client_tokens *tokens = &answer.tokens;
-    MUST(client_answer_read(mem, &reading, 200, text, length, &answer) == AZ_OK);
+    MUST(client_answer_read(mem, &reading, &got, &answer) == AZ_OK);
     MUST((answer.outcome == CLIENT_TOKENS) == (tokens->access_token != NULL));
     MUST(answer.error != NULL);
     if (answer.outcome != CLIENT_TOKENS)

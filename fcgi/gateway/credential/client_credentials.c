@@ -58,8 +58,7 @@ read_token(struct op *op, const struct managed_resource *resource, const struct 
         .bearer = true,
     };
     struct client_answer answer;
-    enum az_status st =
-        client_answer_read(op->mem, &reading, got->status, got->body, got->length, &answer);
+    enum az_status st = client_answer_read(op->mem, &reading, got, &answer);
     if (st != AZ_OK)
         return op_fail(op, st, NULL, "out of memory for the answer of a token endpoint");
     grant->client_refused = got->status == 401 || answer.outcome == CLIENT_CLIENT_REFUSED;

@@ -110,7 +110,9 @@ require_link(struct account *account, json_t *missing)
 static enum az_status
 lose_connection(struct account *account, const char *why)
 {
-    enum az_status st = connection_fail(account->op, &account->connection, true, why);
+    bool lost;
+    enum az_status st =
+        connection_fail(account->op, &account->connection, CONNECTION_LOST, why, &lost);
     if (st != AZ_OK)
         return st;
     link_count(account->op, account->wish->resource, "lost");

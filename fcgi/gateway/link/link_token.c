@@ -61,7 +61,7 @@ link_tokens_get(struct op *op, const struct managed_resource *resource,
     enum az_status st = client_ask_send(op, &ask, &got);
     if (st != AZ_OK)
         return upstream_fetch_failed(op, st, got.fault);
-    st = client_answer_read(op->mem, &reading, got.status, got.body, got.length, ret);
+    st = client_answer_read(op->mem, &reading, &got, ret);
     return st == AZ_OK ? AZ_OK
                        : op_fail(op, st, NULL, "out of memory for the answer of a token endpoint");
 }

@@ -97,24 +97,40 @@ store_tokens(struct refresh *refresh, const struct client_tokens *tokens)
     return st;
 }
 
-/* Note that there are no new tokens, and give the lease back. `st` is the failure of the request,
- * AZ_OK if there was an answer. */
+/* Return what the failure means for the connection. `st` is the failure of the request, AZ_OK if
+ * there was an answer. */
+static enum connection_failure
+what_fails(const struct refresh *refresh, enum az_status st, const struct client_answer *answer)
+{
+    if (st != AZ_OK)
+        return CONNECTION_STAYS;
+    if (answer->outcome == CLIENT_GRANT_REFUSED
+        || (answer->outcome == CLIENT_CLIENT_REFUSED && refresh->provider.registered))
+        return CONNECTION_LOST;
+    return answer->outcome == CLIENT_REFUSED ? CONNECTION_REFUSED : CONNECTION_STAYS;
+}
+
+/* Return the reason for the operator. */
+static const char *
+why_fails(enum az_status st, const struct client_answer *answer)
+{
+    return st != AZ_OK ? "the token endpoint did not answer"
+           : strcmp(answer->error, "invalid_target") == 0
+               ? "target_refused: set upstreamAuth.resourceParam to authorize_only or never"
+           : *answer->error != '\0' ? answer->error
+                                    : "the answer of the token endpoint cannot be used";
+}
+
+/* Note that there are no new tokens, and give the lease back. */
 static enum az_status
 refresh_failed(struct refresh *refresh, enum az_status st, const struct client_answer *answer)
 {
     struct op *op = refresh->op;
     const struct managed_resource *resource = refresh->wish->resource;
-    bool forgotten =
-        st == AZ_OK && answer->outcome == CLIENT_CLIENT_REFUSED && refresh->provider.registered;
-    refresh->lost = forgotten || (st == AZ_OK && answer->outcome == CLIENT_GRANT_REFUSED);
-    const char *why = st != AZ_OK ? "the token endpoint did not answer"
-                      : strcmp(answer->error, "invalid_target") == 0
-                          ? "target_refused: set upstreamAuth.resourceParam to authorize_only or "
-                            "never"
-                      : *answer->error != '\0' ? answer->error
-                                               : "the answer of the token endpoint cannot be used";
-    enum az_status noted = connection_fail(op, refresh->connection, refresh->lost, why);
-    if (noted == AZ_OK && forgotten)
+    const char *why = why_fails(st, answer);
+    enum az_status noted = connection_fail(op, refresh->connection, what_fails(refresh, st, answer),
+                                           why, &refresh->lost);
+    if (noted == AZ_OK && refresh->lost && answer->outcome == CLIENT_CLIENT_REFUSED)
         noted = registration_forget(op, resource->name, refresh->provider.client_id);
     if (noted != AZ_OK)
         return noted;
@@ -151,10 +167,9 @@ refresh_by_lease(struct refresh *refresh)
 static enum az_status
 lose_connection(struct refresh *refresh)
 {
-    refresh->lost = true;
     link_count(refresh->op, refresh->wish->resource, "lost");
-    return connection_fail(refresh->op, refresh->connection, true,
-                           "the upstream refuses a new token");
+    return connection_fail(refresh->op, refresh->connection, CONNECTION_LOST,
+                           "the upstream refuses a new token", &refresh->lost);
 }
 
 /* Wait a moment, and read the connection again. */

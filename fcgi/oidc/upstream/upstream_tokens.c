@@ -109,7 +109,7 @@ upstream_tokens_get(struct op *op, const struct identity_provider *provider,
     enum az_status st = redeem_code(op, provider, endpoints, code, verifier, &got);
     if (st != AZ_OK)
         return st;
-    if (client_answer_read(op->mem, &reading, got.status, got.body, got.length, &answer) != AZ_OK)
+    if (client_answer_read(op->mem, &reading, &got, &answer) != AZ_OK)
         return op_no_memory(op);
     if (answer.outcome != CLIENT_TOKENS)
         return tokens_refused(op, provider, got.status, &answer);

@@ -77,14 +77,27 @@ static const struct db_stmt connection_renew_stmt = {
     "connection_renew",
     "UPDATE gateway_connection SET secret_sealed = $3, scopes = coalesce($4::text[], scopes),"
     " expires_at = $5::timestamptz, refreshed_at = now(), refreshing_until = NULL,"
-    " status = 'active', last_error = NULL WHERE id = $1 AND secret_sealed = $2 RETURNING id",
+    " status = 'active', last_error = NULL, refusals = 0, refused_first_at = NULL"
+    " WHERE id = $1 AND secret_sealed = $2 RETURNING id",
     5};
+/* A server that wants to end a connection refuses again; one that is mended in a while does not. */
 static const struct db_stmt connection_fail_stmt = {
     "connection_fail",
-    "UPDATE gateway_connection SET last_error = $4, refreshing_until = NULL, status = CASE"
-    " WHEN $3::boolean THEN 'reauth_required' ELSE status END"
-    " WHERE id = $1 AND secret_sealed = $2",
-    4};
+    "UPDATE gateway_connection SET last_error = $4, refreshing_until = NULL,"
+    " refusals = refusals + $5::boolean::integer, refused_first_at ="
+    "  CASE WHEN $5::boolean THEN coalesce(refused_first_at, now()) ELSE refused_first_at END,"
+    " status = CASE WHEN $3::boolean OR ($5::boolean AND refusals + 1 >= $6::integer"
+    "   AND refused_first_at <= now() - make_interval(secs => $7::double precision))"
+    "  THEN 'reauth_required' ELSE status END"
+    " WHERE id = $1 AND secret_sealed = $2 RETURNING status <> 'active' AS lost",
+    7};
+struct connection_failed {
+    bool lost;
+};
+static const struct db_column connection_fail_columns[] = {
+    {"lost", DB_INTO(struct connection_failed, lost)},
+};
+#define CONNECTION_FAILED DB_TABLE(struct connection_failed, connection_fail_columns)
 static const struct db_stmt connection_store_stmt = {
     "connection_store",
     "INSERT INTO gateway_connection (subject, idp, resource, binding, secret_sealed, scopes,"
@@ -94,7 +107,7 @@ static const struct db_stmt connection_store_stmt = {
     " secret_sealed = excluded.secret_sealed, scopes = excluded.scopes,"
     " account = excluded.account, expires_at = excluded.expires_at, status = 'active',"
     " asked_scopes = excluded.asked_scopes, connected_at = now(), refreshed_at = NULL,"
-    " refreshing_until = NULL, last_error = NULL",
+    " refreshing_until = NULL, last_error = NULL, refusals = 0, refused_first_at = NULL",
     9};
 static const struct db_stmt connections_of_person_stmt = {
     "connections_of_person",
@@ -295,13 +308,21 @@ connection_renew(struct op *op, const struct connection *connection,
 }
 
 enum az_status
-connection_fail(struct op *op, const struct connection *connection, bool lost, const char *why)
+connection_fail(struct op *op, const struct connection *connection, enum connection_failure how,
+                const char *why, bool *ret_lost)
 {
     struct db_params params = {.count = 0};
+    struct connection_failed failed = {.lost = how == CONNECTION_LOST};
     bind_as_read(&params, connection);
-    db_bool(&params, lost);
+    db_bool(&params, how == CONNECTION_LOST);
     db_text(&params, why);
-    return db_exec(op, &connection_fail_stmt, &params, false, NULL);
+    db_bool(&params, how == CONNECTION_REFUSED);
+    db_number(&params, CONNECTION_REFUSALS_MAX);
+    db_number(&params, CONNECTION_REFUSED_SECONDS_MAX);
+    enum az_status st =
+        db_fetch_row(op, &connection_fail_stmt, &params, false, CONNECTION_FAILED, &failed, NULL);
+    *ret_lost = st == AZ_OK && failed.lost;
+    return st;
 }
 
 enum az_status

@@ -77,10 +77,21 @@ enum az_status connection_lease(struct op *op, const struct connection *connecti
 enum az_status connection_renew(struct op *op, const struct connection *connection,
                                 const struct connection_new *renewed, bool *ret_stored);
 
-/* Note that a refresh failed, and give the lease back; `lost`: the person must connect the account
- * again. Nothing happens if the secrets are not those that were read any more. */
-enum az_status connection_fail(struct op *op, const struct connection *connection, bool lost,
-                               const char *why);
+/* The meaning of a failed refresh for the connection. */
+enum connection_failure {
+    CONNECTION_STAYS,   /* the server did not say that anything has ended */
+    CONNECTION_REFUSED, /* 400, 401 or 403 without a code that tells what is wrong (world.md M6) */
+    CONNECTION_LOST,    /* the person must connect the account again */
+};
+
+/* Refusals after which a connection is lost, if the first of them is that old, in seconds. */
+#define CONNECTION_REFUSALS_MAX 3
+#define CONNECTION_REFUSED_SECONDS_MAX 600
+
+/* Note that a refresh failed, and give the lease back. *ret_lost: the person must connect the
+ * account again. Nothing is written if the secrets are not those that were read any more. */
+enum az_status connection_fail(struct op *op, const struct connection *connection,
+                               enum connection_failure how, const char *why, bool *ret_lost);
 
 /* Store a connection in place of an earlier one of the same person and resource. *ret_stored false:
  * the person or the resource was deleted in between. */

@@ -265,6 +265,39 @@ is( rows(q{SELECT status || ' ' || last_error FROM gateway_connection}), 'reauth
 $upstream->behave;
 ok( reconnect($ann), 'the person connects again' );
 
+# ---- errors that do not tell what has ended (world.md M6)
+
+sub refresh_gives {
+    my ( $how, $since ) = @_;
+    $stack->sql(q{UPDATE gateway_connection SET expires_at = now() - interval '1 second'});
+    $stack->sql(qq{UPDATE gateway_connection SET refused_first_at = now() - interval '$since'}) if $since;
+    $upstream->misbehave( token => $how );
+    my $error = credential( 'ann', 'notes' )->{error};
+    $upstream->behave;
+    return $error;
+}
+my $ended = { status => 400, body => '{"error":{"code":190,"message":"expired","type":"OAuthException"}}' };
+is( refresh_gives($ended),                'upstream_invalid_response', 'M6: an error that is an object: 502' );
+is( refresh_gives($ended),                'upstream_invalid_response', 'M6: ... the second, too' );
+is( refresh_gives( $ended, '9 minutes' ), 'upstream_invalid_response', 'M6: ... and each within 10 minutes' );
+for my $heals ( { status => 429, body => '{}' }, { status => 503, body => '{"error":"invalid_grant"}' } ) {
+    is( refresh_gives( $heals, '1 hour' ),
+        'upstream_invalid_response', "M6 error_503_never: $heals->{status} ends nothing" );
+}
+is( rows('SELECT status || refusals FROM gateway_connection'), 'active3', 'M6: ... and is not counted' );
+is( refresh_gives( $ended, '601 seconds' ), 'link_required', 'M6 error_object_third: after 10 minutes: link_required' );
+is( rows(q{SELECT status || ' ' || last_error FROM gateway_connection}), 'reauth_required 190',
+    'M6: ... and the row has the code' );
+ok( reconnect($ann), 'the person connects again' );
+is( rows('SELECT refusals FROM gateway_connection'), 0, 'M6: ... which is a new count' );
+refresh_gives( { status => 401, body => '<html>' } ) for 1 .. 2;
+is( credential( 'ann', 'notes' )->{error},                                          '', 'M6: a refresh that succeeds' );
+is( rows('SELECT refusals FROM gateway_connection WHERE refused_first_at IS NULL'), 0,  'M6: ... is one too' );
+for my $other ( '{"error":"invalid_target"}', '{"error":"invalid_client"}' ) {
+    refresh_gives( { status => 400, body => $other } ) for 1 .. 3;
+    is( rows('SELECT status || refusals FROM gateway_connection'), 'active0', "M6: $other says nothing of the person" );
+}
+
 # ---- scopes
 
 resource( notes => $upstream->auth( scopes => [ 'notes.read', 'notes.write' ] ) );
