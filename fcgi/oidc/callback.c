@@ -91,19 +91,6 @@ take_sign_in(struct request *req, const struct sign_in_key *key, struct sign_in 
     return st;
 }
 
-/* Refuse because the provider reports an error. Its words go to the log, not to the client. */
-static enum az_status
-callback_refuse(struct request *req, const struct identity_provider *provider, const char *error)
-{
-    const char *iss = request_param(req, "iss"), *text = request_param(req, "error_description");
-    /* RFC 9207 section 2.4: an error from another issuer is not to be trusted. */
-    if (iss != NULL && strcmp(iss, provider->issuer) != 0)
-        return op_fail(&req->op, AZ_SERVER_ERROR, "The identity provider reported an error",
-                       "identity provider %s: an error comes with the iss of another issuer",
-                       provider->idp_id);
-    return upstream_error(&req->op, provider, "it reports to the callback", error, text);
-}
-
 /* Redeem the provider's answer in a place for fetches, and prove the identity of the user. */
 static enum az_status
 redeem(struct request *req, const struct fetch_place *place, const struct sign_in *sign_in,
@@ -123,8 +110,11 @@ redeem(struct request *req, const struct fetch_place *place, const struct sign_i
         return op_fail(&req->op, AZ_SERVER_ERROR, "The identity provider did not send a code",
                        "identity provider %s: the callback has neither code nor error",
                        sign_in->provider.idp_id);
-    enum az_status st = error != NULL ? callback_refuse(req, &sign_in->provider, error)
-                                      : upstream_redeem(&req->op, &sign_in->provider, &answer, ret);
+    /* The provider's words go to the log, not to the client. */
+    enum az_status st = error != NULL
+                            ? upstream_refuse(&req->op, &sign_in->provider, answer.iss, error,
+                                              request_param(req, "error_description"))
+                            : upstream_redeem(&req->op, &sign_in->provider, &answer, ret);
     if (st != AZ_OK && error == NULL)
         fetch_place_pause(&req->op, place);
     /* The sign-in is used up, so another try begins a new one. */

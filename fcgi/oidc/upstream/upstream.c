@@ -117,40 +117,53 @@ expected_of(struct op *op, const struct identity_provider *provider,
     };
 }
 
-/* Check the ID token. If no key of ours fits, fetch the provider's keys again, once. */
+/* An ID token that is checked. */
+struct id_token_checking {
+    const char *text;
+    const struct upstream_expected *expected;
+    struct upstream_claims *ret;
+};
+
+static enum az_status
+id_token_by_keys(TALLOC_CTX *mem, const struct jwk_set *keys, void *arg, const char **ret_why,
+                 bool *ret_stale)
+{
+    const struct id_token_checking *it = arg;
+    return upstream_id_token_check(mem, it->text, keys, it->expected, it->ret, ret_why, ret_stale);
+}
+
 static enum az_status
 check_id_token(struct op *op, const struct identity_provider *provider,
                const struct upstream_endpoints *endpoints, const struct upstream_expected *expected,
                const struct upstream_tokens *tokens, struct upstream_claims *ret)
 {
-    struct jwk_set *keys;
+    struct id_token_checking it = {tokens->id_token, expected, ret};
     const char *why = NULL;
-    bool stale;
-    enum az_status st = upstream_keys_get(op, endpoints, 0, &keys);
-    if (st == AZ_OK)
-        st = upstream_id_token_check(op->mem, tokens->id_token, keys, expected, ret, &why, &stale);
-    else
-        return st;
-    if (st == AZ_INVALID && stale && upstream_keys_get(op, endpoints, op->now_ms, &keys) == AZ_OK)
-        st = upstream_id_token_check(op->mem, tokens->id_token, keys, expected, ret, &why, &stale);
-    if (st == AZ_INVALID) {
-        az_fault_clear(&op->fault); /* of the keys that could not be fetched again */
-        return refuse_id_token(op, provider, tokens->id_token, why);
-    }
-    return st == AZ_OK ? AZ_OK : op_no_memory(op);
+    enum az_status st = upstream_keys_check(op, endpoints, id_token_by_keys, &it, &why);
+    return st == AZ_INVALID ? refuse_id_token(op, provider, tokens->id_token, why) : st;
 }
 
-/* Check iss (RFC 9207 section 2.4) before the code is sent anywhere: the answer may come from
- * another server. */
+/* Return why the iss of the callback is not the provider's (RFC 9207 section 2.4), or NULL: the
+ * answer, a code or an error, may come from another server. */
+static const char *
+iss_fault(const struct identity_provider *provider, const struct upstream_endpoints *endpoints,
+          const char *iss)
+{
+    if (iss == NULL)
+        return endpoints->sends_iss
+                   ? "the callback has no iss although the discovery document announces it"
+                   : NULL;
+    return strcmp(iss, provider->issuer) != 0 ? "the iss of the callback is another issuer" : NULL;
+}
+
+/* Check the answer before the code is sent anywhere. */
 static enum az_status
 check_answer(struct op *op, const struct identity_provider *provider,
              const struct upstream_endpoints *endpoints, const struct upstream_answer *answer)
 {
-    if (answer->iss == NULL && endpoints->sends_iss)
-        return upstream_deny(
-            op, provider, "the callback has no iss although the discovery document announces it");
-    if (answer->iss != NULL && strcmp(answer->iss, provider->issuer) != 0)
-        return upstream_deny(op, provider, "the iss of the callback is another issuer");
+    const char *why = iss_fault(provider, endpoints, answer->iss);
+    if (why != NULL)
+        return upstream_deny(op, provider, why);
     if (answer->code == NULL || strlen(answer->code) > CODE_MAX)
         return upstream_deny(op, provider, "the callback has no code, or one that is too long");
     return AZ_OK;
@@ -225,6 +238,21 @@ upstream_redeem(struct op *op, const struct identity_provider *provider,
         .id_token = tokens.id_token,
     };
     return AZ_OK;
+}
+
+enum az_status
+upstream_refuse(struct op *op, const struct identity_provider *provider, const char *iss,
+                const char *error, const char *text)
+{
+    struct upstream_endpoints endpoints;
+    enum az_status st = upstream_endpoints_get(op, provider, UPSTREAM_NEED_NOTHING, &endpoints);
+    const char *why = st == AZ_OK ? iss_fault(provider, &endpoints, iss) : NULL;
+    if (why != NULL)
+        return op_fail(op, AZ_SERVER_ERROR, "The identity provider reported an error",
+                       "identity provider %s: an error that is not trusted: %s", provider->idp_id,
+                       why);
+    return st == AZ_OK ? upstream_error(op, provider, "it reports to the callback", error, text)
+                       : st;
 }
 
 const char *

@@ -63,6 +63,14 @@ struct upstream_identity {
 enum az_status upstream_redeem(struct op *op, const struct identity_provider *provider,
                                const struct upstream_answer *answer, struct upstream_identity *ret);
 
+/*
+ * Refuse because the provider reports an error at the callback, as upstream_error() does. An error
+ * whose `iss` (or NULL) is another issuer's, or is missing although the discovery document
+ * announces it, is not believed (RFC 9207 section 2.4): AZ_SERVER_ERROR.
+ */
+enum az_status upstream_refuse(struct op *op, const struct identity_provider *provider,
+                               const char *iss, const char *error, const char *text);
+
 /* Return the end_session_endpoint from discovery, or NULL; discovery that fails is no failure here.
  */
 const char *upstream_end_session_endpoint(struct op *op, const struct identity_provider *provider);

@@ -141,6 +141,7 @@ upstream_endpoints_get(struct op *op, const struct identity_provider *provider,
         st = ask_discovery(op, provider, &found);
     if (st != AZ_OK && !stored)
         return st;
+    found.unanswered = st == AZ_UNAVAILABLE || st == AZ_BUSY;
     op->fault = before;
     op->provider_fault = NULL;
     const char *member = lacking(&found, need);

@@ -22,6 +22,7 @@ struct upstream_endpoints {
     bool secret_in_form; /* the token endpoint takes client_secret_post but not client_secret_basic
                           */
     bool sends_iss;      /* every authorization response has iss (RFC 9207) */
+    bool unanswered; /* discovery cannot be reached at the moment, so what it names is unknown */
 };
 
 /*

@@ -15,9 +15,11 @@ upstream_check_keys(struct op *op, const char *url, const json_t *document)
     return op_fail(op, AZ_UNAVAILABLE, UPSTREAM_NOT_REACHED, "key set %.200s: %s", url, why);
 }
 
-enum az_status
-upstream_keys_get(struct op *op, const struct upstream_endpoints *endpoints, int64_t not_before,
-                  struct jwk_set **ret)
+/* Get the keys, none of them fetched before `not_before` (milliseconds since 1970; 0: no such
+ * condition; http/fetch/documents.h). On op->mem. AZ_UNAVAILABLE: they cannot be fetched. */
+static enum az_status
+get_keys(struct op *op, const struct upstream_endpoints *endpoints, int64_t not_before,
+         struct jwk_set **ret)
 {
     struct document document;
     enum az_status st = document_get(op, DOCUMENT_KEYS, endpoints->jwks_uri, not_before,
@@ -28,4 +30,21 @@ upstream_keys_get(struct op *op, const struct upstream_endpoints *endpoints, int
         return op_fail(op, AZ_UNAVAILABLE, UPSTREAM_NOT_REACHED, "key set %.200s: cannot be read",
                        endpoints->jwks_uri);
     return AZ_OK;
+}
+
+enum az_status
+upstream_keys_check(struct op *op, const struct upstream_endpoints *endpoints,
+                    upstream_key_check_fn *check, void *arg, const char **ret_why)
+{
+    struct jwk_set *keys;
+    bool stale = false;
+    enum az_status st = get_keys(op, endpoints, 0, &keys);
+    if (st != AZ_OK)
+        return st;
+    st = check(op->mem, keys, arg, ret_why, &stale);
+    if (st == AZ_INVALID && stale && get_keys(op, endpoints, op->now_ms, &keys) == AZ_OK)
+        st = check(op->mem, keys, arg, ret_why, &stale);
+    if (st == AZ_INVALID)
+        az_fault_clear(&op->fault); /* of the keys that could not be fetched again */
+    return st == AZ_OK || st == AZ_INVALID ? st : op_no_memory(op);
 }

@@ -60,6 +60,25 @@ do_without(const struct asking *it, enum upstream_fault fault, const char *why)
     return st;
 }
 
+/* Go on without an endpoint. While discovery cannot be reached, a provider whose userinfo is
+ * required or was joined before is asked again later: that heals, and incomplete claims do not. */
+static enum az_status
+without_endpoint(const struct asking *it)
+{
+    bool wait = mode_is(it->provider, "required");
+    enum az_status st = AZ_OK;
+    if (it->endpoints->unanswered && !wait)
+        st = provider_userinfo_had(it->op, it->provider->id, &wait);
+    if (st != AZ_OK || !it->endpoints->unanswered || !wait)
+        return st != AZ_OK
+                   ? st
+                   : do_without(it, UPSTREAM_USERINFO_UNUSABLE, "it has no userinfo endpoint");
+    return op_fail(it->op, AZ_UNAVAILABLE, UPSTREAM_NOT_REACHED,
+                   "identity provider %s: its discovery document, which may name its userinfo "
+                   "endpoint, cannot be read",
+                   it->provider->idp_id);
+}
+
 /* Take the claims of an object, whose sub must be the ID token's (OpenID Connect Core 5.3.2):
  * otherwise the claims of one user could be added to another. */
 static enum az_status
@@ -77,27 +96,33 @@ take_object(const struct asking *it, json_t *object)
     return AZ_OK;
 }
 
-/* Take the claims of a signed answer. If no key fits, fetch the provider's keys again, once. */
+/* A signed answer that is checked. */
+struct token_checking {
+    const char *text;
+    const struct upstream_expected *expected;
+    json_t *object; /* its claims, if it is good */
+};
+
+static enum az_status
+userinfo_by_keys(TALLOC_CTX *mem, const struct jwk_set *keys, void *arg, const char **ret_why,
+                 bool *ret_stale)
+{
+    struct token_checking *it = arg;
+    return upstream_userinfo_check(mem, it->text, keys, it->expected, &it->object, ret_why,
+                                   ret_stale);
+}
+
+/* Take the claims of a signed answer. */
 static enum az_status
 take_token(const struct asking *it, const char *text)
 {
-    struct op *op = it->op;
-    struct jwk_set *keys;
-    json_t *object = NULL;
+    struct token_checking checking = {text, it->expected, NULL};
     const char *why = NULL;
-    bool stale = false;
-    enum az_status st = upstream_keys_get(op, it->endpoints, 0, &keys);
-    if (st != AZ_OK)
-        return st;
-    st = upstream_userinfo_check(op->mem, text, keys, it->expected, &object, &why, &stale);
-    if (st == AZ_INVALID && stale
-        && upstream_keys_get(op, it->endpoints, op->now_ms, &keys) == AZ_OK)
-        st = upstream_userinfo_check(op->mem, text, keys, it->expected, &object, &why, &stale);
-    if (st == AZ_INVALID) {
-        az_fault_clear(&op->fault); /* of the keys that could not be fetched again */
-        return upstream_deny(op, it->provider, why);
-    }
-    return st == AZ_OK ? take_object(it, object) : op_no_memory(op);
+    enum az_status st =
+        upstream_keys_check(it->op, it->endpoints, userinfo_by_keys, &checking, &why);
+    if (st == AZ_INVALID)
+        return upstream_deny(it->op, it->provider, why);
+    return st == AZ_OK ? take_object(it, checking.object) : st;
 }
 
 /* Take the body of an answer with status 200. */
@@ -170,7 +195,7 @@ upstream_userinfo_get(struct op *op, const struct identity_provider *provider,
     if (mode_is(provider, "off"))
         return AZ_OK;
     if (endpoints->userinfo == NULL)
-        return do_without(&it, UPSTREAM_USERINFO_UNUSABLE, "it has no userinfo endpoint");
+        return without_endpoint(&it);
     if (tokens->access_token == NULL)
         return do_without(&it, UPSTREAM_USERINFO_UNUSABLE,
                           "its token answer has no access token of type Bearer");

@@ -65,6 +65,15 @@ my $got = userinfo(
 is( $got->{email},          'ann@other.example', 'ceo_address_other_proof: the pair of one answer (U3)' );
 is( $got->{email_verified}, JSON::PP::true(),    '... with its proof' );
 
+sub told_of {
+    my ($claim) = @_;
+    return scalar grep { /different addresses/ && /"$claim"/ } $stack->{service}->log_lines;
+}
+my $told = told_of('email');
+ok( $told, 'two different addresses are a line in the log (U3)' );
+userinfo( { sub => 'ceo', email => 'lead@corp.example', userinfo => { email => 'lead@corp.example' } } );
+is( told_of('email'), $told, '... and the same address twice is none' );
+
 # ---- types (B12, N6)
 
 for my $said ( 'true', 'True', 'TRUE' ) {

@@ -135,6 +135,9 @@ for my $said (qw(server_error temporarily_unavailable)) {
 $idp->misbehave( authorize => { error => 'invalid_scope', iss => 'https://evil.example' } );
 is( { sign_in() }->{error}, 'server_error',
     'an error with the iss of another issuer proves nothing (RFC 9207 2.4)' );
+$idp->misbehave( authorize => { error => 'access_denied', iss => undef } );
+is( { sign_in() }->{error}, 'server_error',
+    'nor one without iss, which the discovery document announces (RFC 9207 2.4)' );
 $idp->misbehave( token => { status => 503 } );
 is( { sign_in() }->{page}->status, 503, 'a token endpoint that answers 503 heals' );
 $idp->behave;

@@ -220,6 +220,20 @@ goes_on( 'a provider that never had a userinfo endpoint: the ID token is whole',
 $stack->sql(q{INSERT INTO provider_userinfo SELECT id, now() FROM identity_provider WHERE idp_id = 'gone'});
 is( { sign_in( idp_hint => 'gone' ) }->{error},
     'access_denied', 'endpoint_gone: one whose document names the endpoint no longer marks its claims (U2)' );
+
+# A row with endpoints of its own but that of userinfo, while discovery fails.
+my $silent = Authz::Idp->start;
+$silent->misbehave( discovery => { status => 503 } );
+$silent->register(
+    $stack,
+    idpId                 => 'silent',                       userinfo      => 'auto',
+    authorizationEndpoint => $silent->issuer . '/authorize', tokenEndpoint => $silent->issuer . '/token',
+    jwksUri               => $silent->issuer . '/jwks' );
+goes_on( 'discovery_fails: with endpoints of the row the ID token is whole on the first day', idp_hint => 'silent' );
+$stack->sql(q{INSERT INTO provider_userinfo SELECT id, now() FROM identity_provider WHERE idp_id = 'silent'});
+my %silent = sign_in( idp_hint => 'silent' );
+is( $silent{status}, 503, '... heals where userinfo was joined before: 503, and no incomplete claims (U2, W1)' );
+like( $silent{text}, qr/Try again/, '... with a link to try again' );
 mode('off');
 mode('auto');
 $idp->misbehave( userinfo => { status => 401, body => '{}' } );
