@@ -169,7 +169,7 @@ fastcgi_finish(const struct http_io *io)
         fastcgi_read(io, &none, 1);
     if (held->given || FCGX_HasSeenEOF(request->in) == EOF)
         FCGX_Detach(request);
-    if (held->given) /* the end of the request is the other process's to send */
+    if (held->given) /* the other process ends the request */
         FCGX_Free(request, 1);
     else
         FCGX_Finish_r(request);

@@ -106,9 +106,8 @@ repeat(struct request *req, size_t before)
     return op_fail(&req->op, AZ_INVALID_REQUEST, text, NULL);
 }
 
-/* Treat a parameter without a value as absent (RFC 6749 3.1). The admin API refuses it: where a
- * variable of a script is not set, the limit, the condition or the filter that was meant would be
- * switched off. */
+/* Treat a parameter without a value as absent (RFC 6749 3.1). The admin API refuses it: a
+ * script whose variable is not set would drop a limit, a condition or a filter. */
 static enum az_status
 take_empty(struct request *req, const char *name)
 {

@@ -158,7 +158,7 @@ struct request {
     void (*audit_more)(struct request *req);
     struct verdict *asked; /* evaluation 2, which it packs; on op.mem */
     bool audited;          /* the handler wrote the audit row with its own write */
-    uint64_t trips;        /* to the database before it began */
+    uint64_t trips;        /* count of trips to the database when the request began */
     struct response res;   /* the answer */
 };
 

@@ -18,7 +18,7 @@ struct fed {
     bool wanted;
     bool heard;   /* the server tells of it */
     bool missed;  /* it did, until its stream ended: what changed since is not known */
-    bool refused; /* by the server, until the next stream */
+    bool refused; /* the server refused it; asked again with the next stream */
     bool changed;
 };
 

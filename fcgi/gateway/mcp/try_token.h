@@ -19,9 +19,9 @@ struct try_token {
     /* The outcome. */
     bool met;         /* the person has signed in by `idp` */
     json_t *holder;   /* member `subject` of questions */
-    json_t *scopes;   /* array: what is granted; never NULL if allowed */
+    json_t *scopes;   /* array: the granted scopes; NULL only if the token is denied */
     json_t *baseline; /* answer to the issuance */
-    json_t *reasons;  /* array: why there is no such token; NULL: there would be */
+    json_t *reasons;  /* array: why the token is denied; NULL: it is allowed */
     const char *auth_method, *revision;
     int64_t expires_at;
 };

@@ -16,7 +16,7 @@
  * anew, but not all at once. */
 #define RELAY_SPREAD_MS 30000
 
-/* Looks in a row that may fail before all streams end: nothing is known of their tokens by then. */
+/* After so many failed looks in a row all streams end, because their tokens may be revoked. */
 #define RELAY_LOOKS_FAILED_MAX 2
 
 /* The state of the last look. */

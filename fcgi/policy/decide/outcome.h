@@ -28,8 +28,8 @@ bool outcome_refuses_caller(const struct decision *decision);
 /* True if a code of the decision hides the token from the caller. */
 bool outcome_hides_token(const struct decision *decision);
 
-/* True if nothing of the token is granted now. Details decide (specification 4.2): a token that had
- * some is good for nothing without them, and with them it needs no scope. */
+/* True if nothing of the token is granted now. A token that had authorization details
+ * (specification 4.2) is inactive when it loses them. While it has them, it needs no scope. */
 bool outcome_lost_all(const json_t *baseline, const struct decision *decision);
 
 /* True if the caller may ask for access decisions (AuthZEN); without that there is none. */

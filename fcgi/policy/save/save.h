@@ -83,7 +83,7 @@ struct save_outcome {
     const char *trial_warning; /* what was not tried before the engines got it; NULL: nothing */
     json_t *warnings;   /* about rules that decide nothing (rule_warnings.h); NULL: not judged */
     const char *impact; /* what was measured, for X-Policy-Impact; NULL: nothing was */
-    bool overridden;    /* guards were passed or changed, with the reason of the limits */
+    bool overridden;    /* the caller gave the reason that lets a save pass or change guards */
     bool row_changed; /* AZ_PRECONDITION_FAILED of a data row: its payload is not that of if_match;
                          false: the revision is not the one asked for */
     json_t *failures; /* of a data row that does not go with another one, on op->mem, or NULL */

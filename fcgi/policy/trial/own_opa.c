@@ -18,12 +18,12 @@
 #define BUNDLE_FILE "bundle.tar.gz"
 #define SOCKET_FILE "socket"
 #define OUTPUT_FILE "output"
-/* Octets of what it prints, and of what a refusal quotes. */
+/* Largest output of the process, and of its quotation in a refusal, in octets. */
 #define OUTPUT_MAX (1 << 20)
 #define QUOTE_MAX 300
 /* Interval at which it is asked if it is ready, in milliseconds: a tenth of the shortest start. */
 #define LOOK_MS 15
-/* Octets of the answer to that. */
+/* Largest answer to that, in octets. */
 #define HEALTH_MAX (1 << 20)
 
 struct own_opa {

@@ -195,7 +195,7 @@ take_reply(struct peer_exchange *it)
     return AZ_OK;
 }
 
-/* Find the way; *ret_known: it was remembered. */
+/* Choose the version and the session for a request. *ret_known: peer_memory had them. */
 static enum az_status
 find_way(struct peer_exchange *it, bool *ret_known, struct peer_way *ret)
 {

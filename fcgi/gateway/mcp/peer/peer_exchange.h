@@ -23,7 +23,7 @@ struct peer_exchange {
     const char
         *announced; /* to an older upstream about the client; peer_memory keeps sessions by it */
     const struct peer_request *request;
-    const struct peer_message *message; /* of the request, or one that goes before it */
+    const struct peer_message *message; /* that is sent: of the request, or of the handshake */
     const struct peer_way *way;
     struct upstream_answer *answer; /* head */
     struct peer_reply *reply;

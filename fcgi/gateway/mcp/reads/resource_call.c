@@ -314,7 +314,8 @@ take_reply(struct resource_call *c, const struct gateway_target *target)
                : st;
 }
 
-/* Decide the call once more, while an older upstream is asked: it must be what is done already. */
+/* Decide the call once more, while an upstream of an older version answers. The obligations must be
+ * those that the running call meets. */
 static enum az_status
 decide_again(void *arg)
 {

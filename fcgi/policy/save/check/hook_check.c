@@ -40,8 +40,8 @@ no_memory(void)
     return NULL;
 }
 
-/* Return the refusal of a candidate for which the engine gave no answer in time. Nothing is stored
- * yet, so a rule that is not stored caused it. */
+/* Return the refusal of a candidate for which the engine gave no answer in time. The
+ * refusal names the rules that the candidate changes, because the stored ones passed this check. */
 static const char *
 blame_late(struct op *op, const struct bundle_rows *rows)
 {

@@ -31,12 +31,12 @@ struct audit_gone {
 /* An epoch of the log. One that another followed reaches to its last checkpoint. */
 struct audit_epoch {
     struct audit_log_state state;
-    int previous;      /* the one before it, as its first note says; restores lost those between */
-    int64_t aged;      /* hashes of so many first leaves may be gone, as a note says */
-    bool whole;        /* these are all: the epoch ended, and the note says where */
-    int aged_in;       /* epoch of that note */
-    int64_t aged_leaf; /* number of that note, or -1 */
-    int64_t covered;   /* leaves up to the last checkpoint; notes after it excuse nothing */
+    int previous;         /* number in its first note; a restore lost the epochs between */
+    int64_t aged;         /* hashes of so many first leaves may be gone, as a note says */
+    bool whole;           /* these are all: the epoch ended, and the note says where */
+    int aged_in;          /* epoch of that note */
+    int64_t aged_leaf;    /* number of that note, or -1 */
+    int64_t covered;      /* leaves up to the last checkpoint; notes after it excuse nothing */
     int64_t begin_up_to;  /* rows up to this id were there before it began */
     const char *begin_at; /* when it began, ISO 8601; NULL: no note says so */
     int64_t next_up_to;   /* rows up to this id were there before the next one began */

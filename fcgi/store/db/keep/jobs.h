@@ -12,7 +12,7 @@
 enum az_status job_claim(struct op *op, const char *name, int64_t seconds, bool only_if_due,
                          bool *ret_ours);
 
-/* Store what the last run of a job said. */
+/* Store the outcome of the last run of a job. */
 enum az_status job_note(struct op *op, const char *name, const char *outcome);
 
 #endif

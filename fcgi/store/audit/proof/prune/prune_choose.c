@@ -9,10 +9,11 @@
 #include "store/audit/proof/seal/signed.h"
 #include "store/db/keep/partitions.h"
 
-/* The newest checkpoint of a seal before $3, if all seals before it are: the seal of a clock that
- * went back lets nothing age that a seal before it keeps. Its last leaf, the note with its time,
- * lies in a tile that is not full, so its root proves that note. `young`: a seal is not before $3.
- */
+/* The newest checkpoint of a seal that is older than the time $3, if all earlier seals are older
+ * too. An earlier seal with a later time, of a clock that was set back, keeps all rows after it.
+ * The last leaf of the checkpoint is the note with the time of the seal. That leaf lies in a tile
+ * that is not full, so the root of the checkpoint proves the note. `young`: the first seal that is
+ * not older than $3. */
 enum prune_seal_column { SEAL_SIZE, SEAL_NOTE, SEAL_LINE, SEAL_YOUNG };
 static const struct db_stmt prune_seal_stmt = {
     "prune_seal",
