@@ -7,6 +7,7 @@ use IO::Socket::INET ();
 use JSON::PP         ();
 use Test::More;
 
+use Authz::Browser ();
 use Authz::Check;
 use Authz::Client ();
 use Authz::Grant  ();
@@ -34,7 +35,7 @@ sub count { my ( $idp, $what ) = @_; return scalar( my @all = $idp->seen($what) 
 
 sub claims {
     my (%more) = @_;
-    my %all = ( iss => $issuer, sub => 'ann', aud => 'app', exp => time + 600, iat => int time, %more );
+    my %all = ( iss => $issuer, sub => 'ann', aud => 'app', exp => time + 600, iat => int time, name => 'ann', %more );
     delete @all{ grep { !defined $all{$_} } keys %all };
     return \%all;
 }
@@ -167,7 +168,7 @@ oauth_ok( exchange($good), {}, 'an ID token may be exchanged again' );
 $input = asked();
 is_deeply(
     [ @{ $input->{subject} }{qw(type iss acr amr)}, $input->{subject}{claims} ],
-    [ 'user', $issuer, 'high', ['pwd'], { email => 'ann@example.org', groups => ['ops'] } ],
+    [ 'user', $issuer, 'high', ['pwd'], { name => 'ann', email => 'ann@example.org', groups => ['ops'] } ],
     'policy hears the user, with the claims that are none of the protocol' );
 is_deeply(
     $input->{subject_token}, { type => 'id_token', claims => { iss => $issuer, sub => 'ann', aud => 'app' } },
@@ -184,6 +185,9 @@ my $foreign = exchanged( of_partner() );
 shown(
     $foreign, { sub => ( $partner->issuer =~ s{http://}{}r ) . '|ann' },
     'the same sub of another issuer is another person' );
+$stack->make_client('dora');
+my $dora = exchanged( token( claims( sub => 'dora' ) ) );
+shown( $dora, { sub => qr/\A[A-Za-z0-9_-]{43}\z/ }, 'a sub that is the name of a client gives a hash' );
 my @web = $stack->make_client(
     'web', { grants => [qw(authorization_code)], scopes => [qw(openid orders.read)] },
     redirectUris => [$Authz::Grant::REDIRECT] );
@@ -192,13 +196,47 @@ my $signed = $corp->sign_in( $stack, \@web, 'ann', 'openid orders.read' );
 shown( $signed->member('access_token'), { sub => 'ann', idp => 'corp' }, 'a sign-in of the person gives the same sub' );
 $corp->sign_in( $stack, \@web, 'carl', 'openid' );
 shown(
-    exchanged( token( claims( sub => 'carl' ) ) ), { sub => 'carl', idp => 'corp' },
+    exchanged( token( claims( sub => 'carl', name => 'carla' ) ) ), { sub => 'carl', idp => 'corp' },
     'so does an exchange after a sign-in' );
 is( sql(q{SELECT claims->>'name' FROM subject WHERE subject = 'carl'}), 'carl',
     '... which leaves the claims of the sign-in' );
-$stack->make_client('dora');
-my $dora = exchanged( token( claims( sub => 'dora' ) ) );
-shown( $dora, { sub => qr/\A[A-Za-z0-9_-]{43}\z/ }, 'a sub that is the name of a client gives a hash' );
+
+# ---- a token may have less than a sign-in (world.md U2, U5)
+
+sub sign_in {
+    my (%user) = @_;
+    $corp->user( {%user} );
+    my $browser = Authz::Browser->new;
+    my $back    = $Authz::Grant::REDIRECT;
+    $browser->follow(
+        $stack->base . '/authorize?' . Authz::Client::form(
+            response_type => 'code', client_id => 'web', redirect_uri => $back, scope => 'openid',
+            code_challenge => Authz::Grant::challenge($Authz::Grant::VERIFIER), code_challenge_method => 'S256' ),
+        stop => qr{\A\Q$back\E} );
+    return { Authz::Browser::query( $browser->url ) };
+}
+
+sub lacks {
+    my ( $answer, $names, $name ) = @_;
+    oauth_error( $answer, 400, 'invalid_grant', $name );
+    return is_deeply( asked()->{subject}{claims_incomplete}, $names, '... which policy hears' );
+}
+ok( sign_in( sub => 'eve', name => 'ann', userinfo => { groups => ['c-42'] } )->{code}, 'a group of userinfo' );
+lacks( exchange( token( claims( sub => 'eve' ) ) ), ['groups'], 'a token without it must not shed the group' );
+oauth_ok( exchange( token( claims( sub => 'eve', groups => 'c-42' ) ) ), {}, '... one with it is whole' );
+is_deeply( asked()->{subject}{claims}{groups}, ['c-42'], '... and a text is a list of one (U4)' );
+lacks(
+    exchange( token( claims( sub => 'new' ) ) ), ['*'],
+    'a person who never signed in, at a provider whose userinfo was joined' );
+lacks( exchange( token( claims( sub => 'new' ) ) ), ['*'], '... is so at the second token, too' );
+ok( sign_in( sub => 'new', name => 'ann' )->{code}, '... until a sign-in' );
+oauth_ok( exchange( token( claims( sub => 'new' ) ) ), {}, '... after which the token is whole' );
+$corp->misbehave( userinfo => { status => 401, body => '{}' } );
+is( sign_in( sub => 'new', name => 'ann' )->{error}, 'access_denied', 'a sign-in without userinfo' );
+lacks( exchange( token( claims( sub => 'new' ) ) ), ['*'], '... whose mark a token carries' );
+$corp->behave;
+oauth_ok( exchange( of_partner( sub => 'pat', groups => ['a'] ) ), {}, 'an issuer that is no provider: a token' );
+oauth_ok( exchange( of_partner( sub => 'pat' ) ),                  {}, '... is whole, as nobody signs in there' );
 
 # ---- what the client asks for
 
