@@ -13,6 +13,7 @@
 #include "base/utf8.h"
 #include "base/visible.h"
 #include "base/words.h"
+#include "http/form.h"
 
 /* Longest part of an error code that the log shows, in octets. */
 #define ERROR_SHOWN_MAX 64
@@ -312,14 +313,48 @@ refusal_outcome(int status, const char *error)
     return error != NULL ? CLIENT_FAILED : CLIENT_MALFORMED;
 }
 
+/* ---- the text */
+
+/* Read a form as an object of texts; *ret is NULL if it is malformed. A name that comes twice has
+ * no value that was meant (RFC 6749 3.2). */
+static enum az_status
+parse_form(TALLOC_CTX *mem, const struct fetch_answer *got, json_t **ret)
+{
+    json_t *object = jsonx_own(mem, json_object());
+    const char *pair = got->body, *end = got->body + got->length;
+    enum az_status st = object != NULL ? AZ_OK : AZ_SERVER_ERROR;
+    for (size_t count = 0; st == AZ_OK && pair < end; count++) {
+        const char *next = memchr(pair, '&', (size_t) (end - pair));
+        const char *stop = next != NULL ? next : end;
+        char *name = NULL, *value = NULL;
+        st = request_decode_pair(mem, pair, (size_t) (stop - pair), &name, &value);
+        if (st == AZ_OK
+            && (count == CLIENT_FORM_PAIRS_MAX || json_object_get(object, name) != NULL))
+            st = AZ_INVALID;
+        else if (st == AZ_OK && json_object_set_new(object, name, json_string(value)) != 0)
+            st = AZ_SERVER_ERROR;
+        pair = next != NULL ? next + 1 : end;
+    }
+    *ret = st == AZ_OK ? object : NULL;
+    return st;
+}
+
+/* Read the text by its media type. JSON under the name of a form is JSON, as some servers send. */
+static enum az_status
+parse_answer(TALLOC_CTX *mem, const struct fetch_answer *got, json_t **ret)
+{
+    return strcmp(got->content_type, "application/x-www-form-urlencoded") == 0 && *got->body != '{'
+               ? parse_form(mem, got, ret)
+               : jsonx_parse(mem, got->body, got->length, CLIENT_ANSWER_DEPTH_MAX, ret, NULL);
+}
+
 enum az_status
 client_answer_read(TALLOC_CTX *mem, const struct client_reading *reading,
                    const struct fetch_answer *got, struct client_answer *ret)
 {
     json_t *answer = NULL;
     *ret = (struct client_answer){.error = ""};
-    enum az_status st =
-        jsonx_parse(mem, got->body, got->length, CLIENT_ANSWER_DEPTH_MAX, &answer, NULL);
+    enum az_status st = parse_answer(mem, got, &answer);
     if (st == AZ_SERVER_ERROR)
         return st;
     ret->outcome = refusal_outcome(got->status, NULL);

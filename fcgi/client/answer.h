@@ -23,6 +23,8 @@
 #define CLIENT_SCOPES_MAX 100
 /* Nesting of an answer. Real ones have 2 or 3 levels. */
 #define CLIENT_ANSWER_DEPTH_MAX 16
+/* Most parameters of an answer that is a form. RFC 6749 5.1 has five. */
+#define CLIENT_FORM_PAIRS_MAX 64
 
 /* The way to read the answers of one server; all zero: the ordinary way. */
 struct client_reading {
@@ -70,7 +72,8 @@ struct client_answer {
 /*
  * Read an answer. Members that are null or "" count as absent (world.md U8). An error is recognized
  * with any status, because some providers send errors with status 200; it may be a text, an object
- * or the first of `errors` (world.md M6). AZ_OK with a meaning, or AZ_SERVER_ERROR: no memory.
+ * or the first of `errors` (world.md M6). A form is read as one by its media type (world.md M7).
+ * AZ_OK with a meaning, or AZ_SERVER_ERROR: no memory.
  */
 enum az_status client_answer_read(TALLOC_CTX *mem, const struct client_reading *reading,
                                   const struct fetch_answer *got, struct client_answer *ret);

@@ -68,13 +68,20 @@ static const struct { const char *more; int64_t otherwise, wanted; const char *n
 #define EACH(i, table) for (size_t i = 0; i < sizeof(table) / sizeof((table)[0]); i++)
 
 static struct client_answer
-read_text(TALLOC_CTX *mem, const struct client_reading *reading, int status, const char *body)
+read_typed(TALLOC_CTX *mem, const struct client_reading *reading, int status, const char *type,
+           const char *body)
 {
     const struct fetch_answer got = {
-        .status = status, .content_type = "", .body = body, .length = strlen(body)};
+        .status = status, .content_type = type, .body = body, .length = strlen(body)};
     struct client_answer answer;
     is_int(client_answer_read(mem, reading, &got, &answer), AZ_OK, "an answer is read");
     return answer;
+}
+
+static struct client_answer
+read_text(TALLOC_CTX *mem, const struct client_reading *reading, int status, const char *body)
+{
+    return read_typed(mem, reading, status, "application/json", body);
 }
 
 static void
@@ -195,6 +202,55 @@ check_error_text(TALLOC_CTX *mem)
            rows[i].body);
 }
 
+/* Answers that are forms (world.md M7). */
+static void
+check_forms(TALLOC_CTX *mem)
+{
+    /* clang-format off */
+    static const struct { int status; const char *body; enum client_outcome wanted; const char *name; } rows[] = {
+        {200, "access_token=a%2Bb&token_type=bearer&scope=x+y&expires_in=60", CLIENT_TOKENS, "a form"},
+        {200, "access_token=a%2Bb&refresh_token=&id_token=&scope=&expires_in=", CLIENT_TOKENS, "... with values that are empty"},
+        {200, "error=bad_refresh_token&error_description=x", CLIENT_GRANT_REFUSED, "... an error (GitHub)"},
+        {400, "error=what", CLIENT_REFUSED, "... an error that is not known"},
+        {200, "access_token=a&access_token=a", CLIENT_MALFORMED, "a name that comes twice"},
+        {200, "access_token=a&x=&x=1", CLIENT_MALFORMED, "... first without a value"},
+        {200, "access_token=a%0d%0aX", CLIENT_MALFORMED, "a token that begins a header"},
+        {200, "access_token=a%00b", CLIENT_MALFORMED, "a NUL"},
+        {200, "access_token=a%ff", CLIENT_MALFORMED, "no UTF-8"},
+        {200, "access_token=a&x=%", CLIENT_MALFORMED, "a lone percent sign"},
+        {200, "refresh_token=a", CLIENT_MALFORMED, "no access token"},
+        {200, "", CLIENT_MALFORMED, "nothing"},
+        {200, "{\"access_token\":\"a+b\"}", CLIENT_TOKENS, "JSON under this name"},
+    };
+    /* clang-format on */
+    const char *type = "application/x-www-form-urlencoded";
+    const struct client_reading reading = {.default_expires_in = 5};
+    EACH(i, rows)
+    {
+        struct client_answer got = read_typed(mem, &reading, rows[i].status, type, rows[i].body);
+        is_int(got.outcome, rows[i].wanted, "M7: %s", rows[i].name);
+        if (got.outcome == CLIENT_TOKENS)
+            is_str(got.tokens.access_token, "a+b", "... its token");
+    }
+    struct client_answer got = read_typed(mem, &reading, 200, type, rows[0].body);
+    is_int(got.tokens.expires_in, 60, "M7: expires_in of a form");
+    is_str(jsonx_dump(mem, got.tokens.scopes), "[\"x\",\"y\"]", "M7: ... and its scopes");
+    got = read_typed(mem, &reading, 200, type, rows[1].body);
+    ok(got.tokens.refresh_token == NULL && got.tokens.id_token == NULL && got.tokens.scopes == NULL
+           && got.tokens.expires_in == 5,
+       "M7: \"\" of refresh_token, id_token, scope and expires_in is absent");
+    is_int(read_text(mem, &reading, 200, rows[0].body).outcome, CLIENT_MALFORMED,
+           "M7: a form of another media type is not guessed");
+    for (int more = 0; more < 2; more++) {
+        char *body = talloc_strdup(mem, "access_token=a");
+        for (int i = 1; i < CLIENT_FORM_PAIRS_MAX + more; i++)
+            body = talloc_asprintf_append(body, "&p%d=v", i);
+        is_int(read_typed(mem, &reading, 200, type, body).outcome,
+               more == 0 ? CLIENT_TOKENS : CLIENT_MALFORMED, "M7: CLIENT_FORM_PAIRS_MAX%s",
+               more == 0 ? "" : " and one more");
+    }
+}
+
 static void
 check_scopes(TALLOC_CTX *mem)
 {
@@ -220,6 +276,7 @@ main(void)
     check_id_token(mem);
     check_empty(mem);
     check_error_text(mem);
+    check_forms(mem);
     check_scopes(mem);
     talloc_free(mem);
     return done();

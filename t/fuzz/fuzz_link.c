@@ -47,12 +47,13 @@ check_token(const char *token)
 }
 
 static void
-check_answer(TALLOC_CTX *mem, const char *text, size_t length, const char *pointer)
+check_answer(TALLOC_CTX *mem, const char *text, size_t length, const char *pointer,
+             const char *type)
 {
     const struct client_reading reading = {.access_token_pointer = pointer,
                                            .account_pointer = "/account"};
     const struct fetch_answer got = {
-        .status = 200, .content_type = "", .body = text, .length = length};
+        .status = 200, .content_type = type, .body = text, .length = length};
     struct client_answer answer;
     const struct client_tokens *tokens = &answer.tokens;
     MUST(client_answer_read(mem, &reading, &got, &answer) == AZ_OK);
@@ -89,7 +90,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     else if (text != NULL && data[0] == 'c')
         check_challenge(mem, text);
     else if (text != NULL)
-        check_answer(mem, text, strlen(text), data[0] == 'p' ? "/a/0/~1b" : NULL);
+        check_answer(mem, text, strlen(text), data[0] == 'p' ? "/a/0/~1b" : NULL,
+                     data[0] == 'f' ? "application/x-www-form-urlencoded" : "application/json");
     talloc_free(mem);
     return 0;
 }

@@ -16,6 +16,8 @@ my ( $stack, $upstream, $base ) = @$at{qw(stack upstream base)};
 resource( notes => $upstream->auth );
 my ( $ann, $eve ) = map { browser_of($_) } qw(ann eve);
 
+my %as_form = ( type => 'application/x-www-form-urlencoded' );
+
 # ---- hostile answers
 
 for my $case (
@@ -27,13 +29,18 @@ for my $case (
         'an answer with a member twice' ],
     [   { token => { access_token => "a\r\nX-Evil: 1" } }, qr/upstream_invalid_response/,
         'a token that would begin a header' ],
-    [ { token => { access_token  => '' } },          qr/upstream_invalid_response/, 'an empty token' ],
-    [ { token => { access_token  => 'x' x 8001 } },  qr/upstream_invalid_response/, 'a token beyond the limit' ],
-    [ { token => { token_type    => 'DPoP' } },      qr/upstream_invalid_response/, 'a token of another type' ],
-    [ { token => { refresh_token => 7 } },           qr/upstream_invalid_response/, 'a refresh token that is no text' ],
-    [ { token => { error         => 'slow_down' } }, qr/upstream_invalid_response/, 'an error with status 200' ],
-    [ { token => { body          => ' ' x 70_000 } }, qr/upstream_unreachable/,     'an answer beyond the limit' ],
-    [ { token => { close         => 1 } },            qr/upstream_unreachable/,     'no answer' ],
+    [ { token => { access_token  => '' } },         qr/upstream_invalid_response/, 'an empty token' ],
+    [ { token => { access_token  => 'x' x 8001 } }, qr/upstream_invalid_response/, 'a token beyond the limit' ],
+    [ { token => { token_type    => 'DPoP' } },     qr/upstream_invalid_response/, 'a token of another type' ],
+    [ { token => { refresh_token => 7 } },          qr/upstream_invalid_response/, 'a refresh token that is no text' ],
+    [   { token => { %as_form, status => 200, body => 'access_token=a&access_token=b' } },
+        qr/upstream_invalid_response/,
+        'M7: a form with a parameter twice' ],
+    [   { token => { status => 200, type => 'text/html', body => 'access_token=a' } }, qr/upstream_invalid_response/,
+        'M7: a form of another media type' ],
+    [ { token => { error => 'slow_down' } },  qr/upstream_invalid_response/, 'an error with status 200' ],
+    [ { token => { body  => ' ' x 70_000 } }, qr/upstream_unreachable/,      'an answer beyond the limit' ],
+    [ { token => { close => 1 } },            qr/upstream_unreachable/,      'no answer' ],
     [   { authorize => { error => 'server_error' } }, qr/upstream_invalid_response/,
         'an error of the authorization endpoint' ],
     [ { authorize => { error => 'access_denied' } }, qr/No access was given/, 'a person who declines there' ],
@@ -46,6 +53,22 @@ for my $case (
     my $end = connect_by( $ann, $url );
     like( $end->body, $case->[1], "$case->[2]: refused" );
     is( rows(), 0, '... and nothing is stored' );
+    $upstream->behave;
+}
+
+# ---- answers as stock servers give them (M7)
+
+for my $case (
+    [ { refresh_token => '', id_token => '', scope => '', expires_in => '' }, 'empty_refresh: "" is absent' ],
+    [ {%as_form},                                                             'a form is read by its type' ],
+    [ { %as_form, refresh_token => '', scope => '' },                         'empty_refresh: also in a form' ] )
+{
+    $stack->sql('DELETE FROM gateway_connection');
+    $upstream->misbehave( token => $case->[0] );
+    ok( reconnect($ann), "M7 $case->[1]: connected" );
+    my $got = credential( 'ann', 'notes' );
+    is( $got->{error}, '', '... a call has its credential' );
+    is_deeply( $got->{missing} // [], [], '... and lacks no scope' );
     $upstream->behave;
 }
 

@@ -56,7 +56,9 @@ my @null = (
                 map {
                     { %$_, alg => undef, use => '' }
                 } @{ $idp->published } ] } ],
-    [ empty_refresh_token => token => { refresh_token => '', scope => '', null => ['expires_in'] } ],
+    [ empty_refresh_token => token => { refresh_token => '', scope      => '', null => ['expires_in'] } ],
+    [ empty_expires_in    => token => { refresh_token => '', expires_in => '' } ],
+    [ form => token => { type => 'application/x-www-form-urlencoded; charset=utf-8', refresh_token => '' } ],
 );
 my $number = 0;
 for my $row (@null) {
@@ -65,7 +67,7 @@ for my $row (@null) {
     my $id    = 'null-' . ++$number;
     $fresh->misbehave( $endpoint => $how );
     $fresh->register( $stack, idpId => $id );
-    goes_on( "$name: null and \"\" are absent (U8)", idp_hint => $id );
+    goes_on( "$name: null and \"\" are absent (U8), and a form is read by its type (M7)", idp_hint => $id );
 }
 $idp->user( { sub => 'nil', userinfo => { nickname => '', department => 'x' } } );
 $idp->misbehave( userinfo => { null => ['locale'] } );

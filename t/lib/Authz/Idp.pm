@@ -258,8 +258,10 @@ sub _send {
         }
         $document->{$_} = undef for @{ $how{null} // [] };
     }
-    my $type = $how{type} // ( ref $document ? 'application/json'       : 'text/plain' );
-    my $body = $how{body} // ( ref $document ? $json->encode($document) : $document );
+    my $type = $how{type} // ( ref $document ? 'application/json' : 'text/plain' );
+    my $form = ref $document && $type =~ /urlencoded/;
+    my $body = $how{body}
+      // ( $form ? Authz::Client::form(%$document) : ref $document ? $json->encode($document) : $document );
     $body .= ' ' x ( $how{huge} // 0 );
     ( $status, @header ) = ( 302, Location => $how{redirect} ) if defined $how{redirect};
     return _answer( $socket, $how{status} // $status, $type, \@header, $body, $how{drip} );

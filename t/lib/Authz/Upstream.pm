@@ -20,6 +20,7 @@ use JSON::PP         ();
 use MIME::Base64     ();
 use Time::HiRes      qw(sleep);
 
+use Authz::Client  ();
 use Authz::Process ();
 use Authz::Server  ();
 
@@ -123,7 +124,9 @@ sub _serve {
         if ( defined $own{$member} ) { $document->{$member} = $own{$member} }
         else                         { delete $document->{$member} }
     }
-    my $body = $own{body} // ( ref $document ? $json->encode($document) : $document );
+    my $form = ref $document && ( $own{type} // '' ) =~ /urlencoded/;
+    my $body = $own{body}
+      // ( $form ? Authz::Client::form(%$document) : ref $document ? $json->encode($document) : $document );
     my $text =
         'HTTP/1.1 '
       . ( $own{status} // $status )
