@@ -50,3 +50,17 @@ cookie_find(const char *header, const char *name, const char **ret, size_t *ret_
     *ret_length = found_length;
     return true;
 }
+
+size_t
+cookie_tags(const char *header, const char *prefix, size_t digits, const char **ret, size_t max)
+{
+    size_t count = 0, length = strlen(prefix);
+    for (const char *at = header; at != NULL && *at != '\0' && count < max;) {
+        const char *end = at + strcspn(at, ";"), *equals = memchr(at, '=', (size_t) (end - at));
+        if (equals != NULL && cookie_trim(&at, equals) == length + digits
+            && memcmp(at, prefix, length) == 0 && strspn(at + length, "0123456789abcdef") == digits)
+            ret[count++] = at + length;
+        at = end + (*end == ';');
+    }
+    return count;
+}

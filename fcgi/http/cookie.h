@@ -16,4 +16,9 @@
  */
 bool cookie_find(const char *header, const char *name, const char **ret, size_t *ret_length);
 
+/* Find the cookies whose names are `prefix` and as many small hexadecimal digits. Fill `ret` with
+ * at most `max` pointers to these digits in the header; return their count. */
+size_t cookie_tags(const char *header, const char *prefix, size_t digits, const char **ret,
+                   size_t max);
+
 #endif

@@ -49,6 +49,15 @@ own_cookie_read(const struct request *req, const struct own_cookie *cookie,
            && b64url_decode_into(value, length, ret, OWN_COOKIE_OCTETS) == AZ_OK;
 }
 
+size_t
+own_cookie_tags(const struct request *req, const struct own_cookie *family, size_t digits,
+                const char **ret, size_t max)
+{
+    char full[COOKIE_NAME_SIZE];
+    cookie_name(req, family, full);
+    return cookie_tags(request_header(req, "HTTP_COOKIE"), full, digits, ret, max);
+}
+
 /* Set a cookie. The text is wiped with the request. */
 static enum az_status
 set_text(struct request *req, const struct own_cookie *cookie, const char *value, long max_age)

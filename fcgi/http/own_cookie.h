@@ -21,6 +21,11 @@ struct own_cookie {
 bool own_cookie_read(const struct request *req, const struct own_cookie *cookie,
                      unsigned char ret[OWN_COOKIE_OCTETS]);
 
+/* Find the cookies whose names are that of the family and as many hexadecimal digits; see
+ * cookie_tags. */
+size_t own_cookie_tags(const struct request *req, const struct own_cookie *family, size_t digits,
+                       const char **ret, size_t max);
+
 /* Set a cookie on the answer; max_age negative: until the browser is closed. */
 enum az_status own_cookie_set(struct request *req, const struct own_cookie *cookie,
                               const unsigned char octets[OWN_COOKIE_OCTETS], long max_age);

@@ -56,6 +56,21 @@ refuse_sign_in(struct request *req)
                    req->path_value[0]);
 }
 
+/* Find the sign-in by a mark of the browser: the one that all its tabs share, or that of this
+ * sign-in alone. *ret_request NULL: neither fits. */
+static enum az_status
+find_by_mark(struct request *req, struct sign_in_key *key, const char **ret_request)
+{
+    enum az_status st = AZ_OK;
+    *ret_request = NULL;
+    if (browser_cookie_read(req, key->browser_hash))
+        st = sign_in_find(&req->op, key, ret_request);
+    if (st == AZ_OK && *ret_request == NULL
+        && flow_cookie_read(req, key->state_hash, key->browser_hash))
+        st = sign_in_find(&req->op, key, ret_request);
+    return st;
+}
+
 /*
  * Find the sign-in that the state names. Without the browser mark an attacker could send a victim
  * the end of the attacker's own sign-in (RFC 9700 section 4.7), and the victim would continue under
@@ -68,11 +83,11 @@ find_sign_in(struct request *req, struct sign_in_key *key, const char **ret_requ
     const char *state = request_param(req, "state");
     key->idp_id = req->path_value[0];
     *ret_request = NULL;
-    if (state == NULL || !browser_cookie_read(req, key->browser_hash))
+    if (state == NULL)
         return refuse_sign_in(req);
     if (sha256(state, strlen(state), key->state_hash) != AZ_OK)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "SHA-256 failed");
-    enum az_status st = sign_in_find(&req->op, key, ret_request);
+    enum az_status st = find_by_mark(req, key, ret_request);
     return st == AZ_OK && *ret_request == NULL ? refuse_sign_in(req) : st;
 }
 
@@ -83,6 +98,8 @@ take_sign_in(struct request *req, const struct sign_in_key *key, struct sign_in 
     enum az_status st = sign_in_take(&req->op, key, ret);
     if (st == AZ_OK && !ret->found)
         return refuse_sign_in(req);
+    if (st == AZ_OK)
+        flow_cookie_drop(req, key->state_hash);
     req->proved = st == AZ_OK;
     if (st == AZ_OK && ret->disabled)
         return op_fail(&req->op, AZ_USER_DENIED, PROVIDER_DISABLED,

@@ -40,8 +40,6 @@ struct flow_step {
     const struct identity_providers *list; /* the providers, if they were needed */
     const struct identity_provider **fit;  /* the providers that fit the request */
     size_t fits;
-    bool has_browser; /* browser_hash and the cookie of the answer are set */
-    unsigned char browser_hash[SHA256_OCTETS];
 };
 
 static enum az_status
@@ -120,19 +118,19 @@ go_upstream(struct flow_step *step)
 {
     static const struct client nobody = {.id = 0};
     struct request *req = step->req;
-    unsigned char state_hash[SHA256_OCTETS];
+    unsigned char state_hash[SHA256_OCTETS], browser_hash[SHA256_OCTETS];
     const char *url = NULL;
     bool stored = false;
+    size_t headers = req->res.headers;
     struct sign_in_new sign_in = {
-        .browser_hash = step->browser_hash,
+        .browser_hash = browser_hash,
         .provider = step->fit[0],
         .providers_version = step->list->version,
         .client = req->client != NULL ? req->client : &nobody,
     };
     enum az_status st = prepare_sign_in(step, &sign_in, state_hash, &url);
-    if (st == AZ_OK && !step->has_browser)
-        st = browser_cookie_need(req, step->browser_hash);
-    step->has_browser = st == AZ_OK;
+    if (st == AZ_OK)
+        st = browser_cookie_need(req, state_hash, browser_hash);
     if (st != AZ_OK)
         return st;
     request_fill_audit(req, 302, "allowed");
@@ -140,6 +138,8 @@ go_upstream(struct flow_step *step)
         return st;
     step->stale = !stored;
     req->audited = stored;
+    if (!stored)
+        req->res.headers = headers; /* the next attempt has another state */
     return stored ? respond_redirect(req, url) : AZ_OK;
 }
 

@@ -2,6 +2,7 @@
 
 #include "oidc/session.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/settings/settings.h"
@@ -18,6 +19,11 @@
 static const char session_name[] = "svc_sid";
 static const char browser_name[] = "svc_browser";
 static const char logout_name[] = "svc_logout";
+
+/* Beginning of the name of a mark for one sign-in; digits of the hash of its state follow. */
+static const char flow_name[] = "svc_flow_";
+#define FLOW_DIGITS 8
+#define FLOW_NAME_SIZE (sizeof(flow_name) + FLOW_DIGITS)
 
 static struct own_cookie
 cookie_of(const struct request *req, const char *name)
@@ -76,24 +82,90 @@ session_cookie_drop(struct request *req)
     own_cookie_drop(req, &cookie);
 }
 
-/* Set a mark, again with each use, so that it outlives the youngest of them. */
+/* Set a mark, again with each use, so that it outlives the youngest of them. *ret_new: the browser
+ * had not sent the mark. The caller wipes the octets. */
 static enum az_status
-mark_need(struct request *req, const char *name, unsigned char ret_hash[SHA256_OCTETS])
+mark_need(struct request *req, const char *name, unsigned char octets[OWN_COOKIE_OCTETS],
+          unsigned char ret_hash[SHA256_OCTETS], bool *ret_new)
+{
+    *ret_new = !read_cookie(req, name, octets);
+    bool have = !*ret_new || random_octets(octets, OWN_COOKIE_OCTETS) == AZ_OK;
+    return have && sha256(octets, OWN_COOKIE_OCTETS, ret_hash) == AZ_OK
+               ? set_octets(req, name, octets, MARK_MAX_AGE)
+               : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the random number generator failed");
+}
+
+static void
+write_flow_name(const char *digits, char ret[FLOW_NAME_SIZE])
+{
+    snprintf(ret, FLOW_NAME_SIZE, "%s%.*s", flow_name, FLOW_DIGITS, digits);
+}
+
+static void
+flow_name_of_state(const unsigned char state_hash[SHA256_OCTETS], char ret[FLOW_NAME_SIZE])
+{
+    char digits[SHA256_HEX_SIZE];
+    digest_hex(state_hash, digits);
+    write_flow_name(digits, ret);
+}
+
+/* Drop the marks of single sign-ins if the browser would have too many with this answer. Too many
+ * cookies are more than a web server reads of a request. */
+static void
+bound_flow_cookies(struct request *req, bool one_more)
+{
+    const struct own_cookie family = cookie_of(req, flow_name);
+    const char *digits[FLOW_COOKIES_DROP];
+    size_t count = own_cookie_tags(req, &family, FLOW_DIGITS, digits, FLOW_COOKIES_DROP);
+    if (count + one_more <= FLOW_COOKIES_MAX)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        char name[FLOW_NAME_SIZE];
+        write_flow_name(digits[i], name);
+        const struct own_cookie cookie = cookie_of(req, name);
+        own_cookie_drop(req, &cookie);
+    }
+}
+
+/*
+ * A form that a page of another site posts comes without cookies, however many the browser has, so
+ * a POST makes no mark for its sign-in alone: that site could fill the browser with them.
+ */
+enum az_status
+browser_cookie_need(struct request *req, const unsigned char state_hash[SHA256_OCTETS],
+                    unsigned char ret_hash[SHA256_OCTETS])
 {
     unsigned char octets[OWN_COOKIE_OCTETS];
-    bool have = read_cookie(req, name, octets) || random_octets(octets, sizeof(octets)) == AZ_OK;
-    enum az_status st =
-        have && sha256(octets, sizeof(octets), ret_hash) == AZ_OK
-            ? set_octets(req, name, octets, MARK_MAX_AGE)
-            : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the random number generator failed");
+    char name[FLOW_NAME_SIZE];
+    bool is_new;
+    enum az_status st = mark_need(req, browser_name, octets, ret_hash, &is_new);
+    bool alone = st == AZ_OK && is_new && strcmp(req->method, "POST") != 0;
+    bound_flow_cookies(req, alone);
+    flow_name_of_state(state_hash, name);
+    if (alone)
+        st = set_octets(req, name, octets, MARK_MAX_AGE);
     secret_wipe(octets, sizeof(octets));
     return st;
 }
 
-enum az_status
-browser_cookie_need(struct request *req, unsigned char ret_hash[SHA256_OCTETS])
+bool
+flow_cookie_read(const struct request *req, const unsigned char state_hash[SHA256_OCTETS],
+                 unsigned char ret_hash[SHA256_OCTETS])
 {
-    return mark_need(req, browser_name, ret_hash);
+    char name[FLOW_NAME_SIZE];
+    flow_name_of_state(state_hash, name);
+    return read_hash(req, name, ret_hash);
+}
+
+void
+flow_cookie_drop(struct request *req, const unsigned char state_hash[SHA256_OCTETS])
+{
+    unsigned char hash[SHA256_OCTETS];
+    char name[FLOW_NAME_SIZE];
+    flow_name_of_state(state_hash, name);
+    const struct own_cookie cookie = cookie_of(req, name);
+    if (read_hash(req, name, hash))
+        own_cookie_drop(req, &cookie);
 }
 
 bool
@@ -105,7 +177,11 @@ browser_cookie_read(const struct request *req, unsigned char ret_hash[SHA256_OCT
 enum az_status
 logout_cookie_need(struct request *req, unsigned char ret_hash[SHA256_OCTETS])
 {
-    return mark_need(req, logout_name, ret_hash);
+    unsigned char octets[OWN_COOKIE_OCTETS];
+    bool is_new;
+    enum az_status st = mark_need(req, logout_name, octets, ret_hash, &is_new);
+    secret_wipe(octets, sizeof(octets));
+    return st;
 }
 
 bool

@@ -1,6 +1,6 @@
 /*
- * The three cookies of a browser: the session, and the marks that bind a sign-in and a sign-out to
- * the browser that began it. 256 random bits each; HttpOnly, SameSite=Lax, Secure by
+ * The cookies of a browser: the session, and the marks that bind a sign-in and a sign-out to the
+ * browser that began it. 256 random bits each; HttpOnly, SameSite=Lax, Secure by
  * SVC_SESSION_COOKIE_SECURE. With Secure, the name has the prefix __Host- if the issuer has no
  * path, else __Secure-. Two cookies of one name count as none.
  */
@@ -39,10 +39,27 @@ bool session_form_token(const struct request *req, const char *purpose,
  */
 bool session_form_is_ours(const struct request *req);
 
-/* Return the hash of the browser mark: the one that the browser sent, else a new one that is set on
- * the answer. Several tabs share it, so one does not end the sign-in of another. */
-enum az_status browser_cookie_need(struct request *req, unsigned char ret_hash[SHA256_OCTETS]);
+/* Marks of single sign-ins that a browser keeps. Eight tabs that open at once make eight; 16 are
+ * about 1,200 octets of each request, of the 8,192 that web servers read of all fields. */
+#define FLOW_COOKIES_MAX 16
+/* Most of these marks that one answer drops, of the fields that an answer can have. */
+#define FLOW_COOKIES_DROP 64
+
+/*
+ * Return the hash of the browser mark: the one that the browser sent, else a new one that is set on
+ * the answer. Several tabs share it, so one does not end the sign-in of another. Tabs that start at
+ * once have no mark yet, each gets one, and the last stays: so a new mark is also set as the mark
+ * of this one sign-in, in a cookie that is named by its state (world.md F1).
+ */
+enum az_status browser_cookie_need(struct request *req,
+                                   const unsigned char state_hash[SHA256_OCTETS],
+                                   unsigned char ret_hash[SHA256_OCTETS]);
 bool browser_cookie_read(const struct request *req, unsigned char ret_hash[SHA256_OCTETS]);
+
+/* Read, or drop if the browser sent it, the mark of the one sign-in of a state. */
+bool flow_cookie_read(const struct request *req, const unsigned char state_hash[SHA256_OCTETS],
+                      unsigned char ret_hash[SHA256_OCTETS]);
+void flow_cookie_drop(struct request *req, const unsigned char state_hash[SHA256_OCTETS]);
 
 /* The same of the mark of sign-outs. It is another cookie, because the form of a client's page
  * comes without cookies: a new mark must not take the place of one that a sign-in waits for. */

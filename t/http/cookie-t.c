@@ -49,6 +49,20 @@ test_count(void)
     ok(!cookie_find(text, "sid", &value, &length), "with one more there is none");
 }
 
+static void
+test_tags(void)
+{
+    static const char header[] =
+        "f_01=a; f_0g=b;f_02 = c; xf_03=d; f_0A=e; f_042=f; f_0=g; f_05; f_06=";
+    const char *tags[3];
+    is_int(cookie_tags(header, "f_", 2, tags, 3), 3, "cookies of a family: prefix and two digits");
+    ok(strncmp(tags[0], "01", 2) == 0 && strncmp(tags[1], "02", 2) == 0
+           && strncmp(tags[2], "06", 2) == 0,
+       "... are those, and no longer, shorter or other names");
+    is_int(cookie_tags(header, "f_", 2, tags, 2), 2, "... at most as many as there is room for");
+    is_int(cookie_tags(NULL, "f_", 2, tags, 3), 0, "... of no header none");
+}
+
 int
 main(void)
 {
@@ -62,5 +76,6 @@ main(void)
             is_bin(value, length, rows[i].value, strlen(rows[i].value), "... with its value");
     }
     test_count();
+    test_tags();
     return done();
 }

@@ -428,7 +428,7 @@ my $secure = $stack->http->get(
         response_type => 'code', client_id => 'crm', redirect_uri => $back, scope => 'openid', idp_hint => 'corp' ) );
 like(
     join( ' ', $secure->headers('Set-Cookie') ),
-    qr{\A__Host-svc_browser=[A-Za-z0-9_-]{43}; Path=/; Max-Age=660; HttpOnly; SameSite=Lax; Secure\z},
+    qr{\A__Host-svc_browser=[A-Za-z0-9_-]{43}; Path=/; Max-Age=660; HttpOnly; SameSite=Lax; Secure __Host-svc_flow_},
     'SVC_SESSION_COOKIE_SECURE: Secure, and the prefix __Host- (oauth.md 5 "Upstream callback")' );
 is( none_with("svc_sid=$live"),        'login_required', '... and a cookie without the prefix is none' );
 is( none_with("__Host-svc_sid=$live"), 'code',           '... with it, it is the session' );
@@ -450,7 +450,7 @@ $below->restart_service( settings => { SVC_SESSION_COOKIE_SECURE => 'true' } );
 ( my $path_of = $address ) =~ s{\Ahttp://[^/]+}{};
 like(
     join( ' ', $below->http->get($path_of)->headers('Set-Cookie') ),
-    qr{\A__Secure-svc_browser=[A-Za-z0-9_-]{43}; Path=/auth; Max-Age=660; HttpOnly; SameSite=Lax; Secure\z},
+    qr{\A__Secure-svc_browser=[A-Za-z0-9_-]{43}; Path=/auth; Max-Age=660; HttpOnly; SameSite=Lax; Secure __Secure-svc_flow_},
     '... __Host- cannot be there (RFC 6265bis 4.1.3.2), __Secure- can' );
 
 done_testing;

@@ -1,0 +1,169 @@
+# Many tabs of one browser that sign in (world.md F1).
+use strict;
+use warnings;
+
+use Test::More;
+
+use Authz::Browser ();
+use Authz::Check;
+use Authz::Client ();
+use Authz::Grant  ();
+use Authz::Idp    ();
+use Authz::Stack  ();
+
+my $idp   = Authz::Idp->start;
+my $stack = Authz::Stack->start( settings => { Authz::Idp->settings } );
+my $base  = $stack->base;
+my $back  = $Authz::Grant::REDIRECT;
+$idp->register($stack);
+$stack->make_client( 'crm', { grants => ['authorization_code'], scopes => ['openid'] }, redirectUris => [$back] );
+
+sub request_of {
+    my (%more) = @_;
+    my %param =
+      ( response_type => 'code', client_id => 'crm', redirect_uri => $back, scope => 'openid', state => 's', %more );
+    return "$base/authorize?" . Authz::Client::form( map { ( $_ => $param{$_} ) } sort keys %param );
+}
+
+sub sign_ins { return $stack->sql('SELECT count(*) FROM sign_in') }
+
+sub flows {
+    my ($browser) = @_;
+    return scalar grep { $_->{name} =~ /svc_flow_/ } $browser->cookies($base);
+}
+
+# The callback of a browser whose person has just signed in at the provider.
+sub callback_of {
+    my ( $browser, $to ) = @_;
+    my $there = $browser->get($to);
+    return Authz::Browser::location($there);
+}
+
+# Starts that a browser makes at once: each is sent without a cookie. The browser has what all answers set, in their order.
+sub at_once {
+    my (@request) = @_;
+    my $browser = Authz::Browser->new;
+    my @to;
+    for my $request (@request) {
+        my $answer = Authz::Browser->new->get($request);
+        $browser->set_cookie( $base, $_ ) for $answer->headers('Set-Cookie');
+        push @to, Authz::Browser::location($answer);
+    }
+    return ( $browser, @to );
+}
+
+sub is_code {
+    my ( $answer, $state, $name ) = @_;
+    my %answer = Authz::Browser::query( $answer->header('Location') // '' );
+    ok( $answer->status == 302 && $answer{code} && $answer{state} eq $state, $name ) or diag $answer->text;
+    return;
+}
+
+sub is_page {
+    my ( $answer, $name ) = @_;
+    is( $answer->status, 400, $name ) or diag $answer->text;
+    like( $answer->body, qr/unknown, already used or expired/, '... a page that says so' );
+    is( $answer->header('Location'), undef, '... and no redirect' );
+    return;
+}
+
+# ---- F1, eight_at_once
+
+my ( $tabs, @to ) = at_once( map { request_of( state => "tab$_" ) } 1 .. 8 );
+is( flows($tabs), 8, 'eight tabs that start at once have a mark of their own each (world.md F1)' );
+my ($one) = grep { $_->{name} =~ /svc_flow_/ } $tabs->cookies($base);
+like(
+    $one->{text},
+    qr{\Asvc_flow_[0-9a-f]{8}=[A-Za-z0-9_-]{43}; Path=/; Max-Age=660; HttpOnly; SameSite=Lax\z},
+    '... that is named by its state, for 660 s' );
+my @callback = map { callback_of( $tabs, $_ ) } @to;
+for my $tab ( 1 .. 8 ) {
+    is_code( $tabs->get( $callback[ $tab - 1 ] ), "tab$tab", "eight_at_once: tab $tab gets its code" );
+    is( flows($tabs), 8 - $tab, '... and its mark is dropped' );
+}
+is( sign_ins(), 0, '... and each sign-in was taken' );
+
+my $tidy = Authz::Browser->new;
+$tidy->get( request_of() );
+is( flows($tidy), 1, 'a start without a mark sets one for its sign-in' );
+$tidy->get( request_of() ) for 1 .. 3;
+is( flows($tidy), 1, '... a start with the mark of the browser sets none' );
+$stack->sql('DELETE FROM sign_in');
+
+# ---- flow_cookie_other_state: a mark binds one state to one browser (RFC 6749 10.12)
+
+( $tabs, @to ) = at_once( map { request_of( state => "tab$_" ) } 1 .. 2 );
+my ( $mine, $other ) = map { callback_of( $tabs, $_ ) } @to;
+my %mark = map { ( $_->{name} => $_->{value} ) } $tabs->cookies($base);
+my @name = do {
+    my @row = split /\n/, $stack->sql(q{SELECT encode(state_hash, 'hex') FROM sign_in ORDER BY expires_at});
+    map { 'svc_flow_' . substr $_, 0, 8 } @row;
+};
+my $http = $stack->client;
+my $ask  = sub {
+    my ( $url, $cookie ) = @_;
+    return $http->get( $url =~ s{\A\Q$base\E}{}r, headers => [ Cookie => $cookie ] );
+};
+is_page( $ask->( $mine, "$name[1]=$mark{$name[1]}" ),  "flow_cookie_other_state: another sign-in's mark is none" );
+is_page( $ask->( $mine, "$name[0]=$mark{$name[1]}" ),  '... nor its octets under this name' );
+is_page( $ask->( $mine, "$name[1]=$mark{$name[0]}" ),  '... nor these octets under its name' );
+is_page( $ask->( $mine, "svc_flow_=$mark{$name[0]}" ), '... nor a name without a state' );
+is_page( $ask->( $mine, "$name[0]=$mark{$name[0]}; $name[0]=$mark{$name[1]}" ), '... nor two of one name' );
+is( sign_ins(), 2, '... and nothing was taken' );
+is_page( Authz::Browser->new->get($mine), 'a browser without a mark: login CSRF' );
+( my $eve ) = at_once( request_of() );
+is_page( $eve->get($mine), "... and one with marks of its own, svc_browser and svc_flow_" );
+is_code( $ask->( $mine,  "$name[0]=$mark{$name[0]}" ),       'tab1', 'the mark of the state alone is enough' );
+is_code( $ask->( $other, "svc_browser=$mark{svc_browser}" ), 'tab2', '... and so is that of the browser' );
+$stack->sql('DELETE FROM sign_in');
+
+# ---- two_providers in two tabs
+
+my $second = Authz::Idp->start;
+$second->register( $stack, idpId => 'second', name => 'Second' );
+( $tabs, @to ) =
+  at_once( request_of( state => 'a', idp_hint => 'corp' ), request_of( state => 'b', idp_hint => 'second' ) );
+@callback = map { callback_of( $tabs, $_ ) } @to;
+like( $callback[1], qr{/callback/second\?}, 'two_providers: each tab is at its own' );
+my ( $x, $y ) = map { my %q = Authz::Browser::query($_); $q{state} } @callback;
+is_page( $tabs->get( $callback[0] =~ s/\Q$x\E/$y/r ), "... the state of the other's sign-in is refused (mix-up)" );
+is_code( $tabs->get( $callback[0] ), 'a', '... the first gets its code' );
+is_code( $tabs->get( $callback[1] ), 'b', '... and the second' );
+
+# ---- limits: 16 marks of single sign-ins
+
+my $full = sub {
+    my ( $count, @more ) = @_;
+    my $cookie = join '; ', @more, map { sprintf 'svc_flow_%08x=%s', $_, 'A' x 43 } 1 .. $count;
+    my $answer = $http->get( request_of( idp_hint => 'corp' ) =~ s{\A\Q$base\E}{}r, headers => [ Cookie => $cookie ] );
+    my @set    = $answer->headers('Set-Cookie');
+    return ( scalar( grep {/svc_flow_\w+=;.*Max-Age=0/} @set ), scalar( grep {/svc_flow_\w+=[^;]/} @set ) );
+};
+is_deeply( [ $full->(15) ],                              [ 0,  1 ], 'a sixteenth mark is set beside fifteen' );
+is_deeply( [ $full->(16) ],                              [ 16, 1 ], '... a seventeenth drops all others' );
+is_deeply( [ $full->( 16, 'svc_browser=' . 'A' x 43 ) ], [ 0,  0 ], '... with the mark of the browser 16 stay' );
+is_deeply( [ $full->( 17, 'svc_browser=' . 'A' x 43 ) ], [ 17, 0 ], '... and of 17 none' );
+is_deeply( [ $full->(64) ],                              [ 64, 1 ], 'one answer drops 64' );
+is_deeply( [ $full->(65) ],                              [ 64, 1 ], '... of 65' );
+my $strange = $http->get(
+    request_of( idp_hint => 'corp' ) =~ s{\A\Q$base\E}{}r,
+    headers => [ Cookie => join '; ', map {"svc_flow_0000000$_=x"} 'g', 'A', '"', '12', '', ' 1' ] );
+is( scalar( grep {/Max-Age=0/} $strange->headers('Set-Cookie') ), 0, 'other names are no marks' );
+my ( undef, $query ) = split /\?/, request_of( idp_hint => 'corp', login_hint => 'ann@example.org' );
+my $posted = $http->post(
+    '/authorize',
+    headers => [ 'Content-Type' => 'application/x-www-form-urlencoded', 'Sec-Fetch-Site' => 'cross-site' ],
+    body    => $query );
+is( $posted->status, 302, 'a form of another site, which comes without cookies' );
+is( join( ' ', map {/\A(\w+)=/} $posted->headers('Set-Cookie') ),
+    'svc_browser', '... makes no mark of its own: that site could fill the browser with them' );
+
+# ---- Secure
+
+$stack->restart_service( settings => { SVC_SESSION_COOKIE_SECURE => 'true' } );
+like(
+    join( ' ', $http->get( request_of( idp_hint => 'corp' ) =~ s{\A\Q$base\E}{}r )->headers('Set-Cookie') ),
+    qr{__Host-svc_flow_[0-9a-f]{8}=[A-Za-z0-9_-]{43}; Path=/; Max-Age=660; HttpOnly; SameSite=Lax; Secure},
+    'with Secure the name has the prefix __Host-' );
+
+done_testing;
