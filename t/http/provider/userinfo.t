@@ -166,6 +166,19 @@ for my $row (@answers) {
     ok( !exists claims_of('dan')->{'urn:svc:claims_incomplete'},
         '... first_day_401_is_whole: no claim is missing (U2)' ) if $becomes eq 'alone';
 }
+
+# Keycloak makes a key when it signs with it for the first time: the keys that the ID token was judged by are too old by then.
+my $lazy = Authz::Idp->start;
+$lazy->misbehave(
+    jwks     => { lazy => 1 },
+    userinfo => {
+        type => 'application/jwt', body => $lazy->id_token( { sub => 'lia', department => 'signed' }, alg => 'ES256' ) }
+);
+$lazy->register( $stack, idpId => 'lazy' );
+$lazy->user( { sub => 'lia' } );
+goes_on( 'jwt_good, by a key that is made when userinfo is asked', idp_hint => 'lazy' );
+is( claims_of('lia')->{department}, 'signed', '... is joined (U1)' );
+
 is( mode('required'), 'required', 'userinfo is required' );
 for my $row (@answers) {
     my ( $name, $how, $becomes, $code ) = @$row;

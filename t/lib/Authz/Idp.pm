@@ -14,6 +14,7 @@ package Authz::Idp;
 #
 # misbehave: for each endpoint (discovery, authorize, token, jwks, userinfo, end_session)
 #   null => [NAMES] (members that are null, which undef does not make),
+#   lazy => 1 of jwks (the key of ES256 is there after the first request for userinfo, as Keycloak makes keys when it signs)
 #   status => N, body => TEXT, type => MEDIA_TYPE, delay => SECONDS, redirect => URL, huge => OCTETS, close => 1, drip => 1
 # and every other word is a member of its document (authorize: a parameter of its redirect) to set, or with undef to leave
 # out. id_token: alg (none, HS256, RS256, PS256, ES256), kid, header => {...}, stranger => 1 (signed by an unpublished key),
@@ -35,7 +36,7 @@ use Authz::Process ();
 use Authz::Server  ();
 
 my $json     = JSON::PP->new->utf8->canonical->allow_nonref;
-my %CONTROL  = map { $_ => 1 } qw(status body type delay redirect huge close drip null);
+my %CONTROL  = map { $_ => 1 } qw(status body type delay redirect huge close drip null lazy);
 my %SIGNING  = map { $_ => 1 } qw(alg kid header stranger tamper raw);
 my %ENDPOINT = (
     '/.well-known/openid-configuration'             => 'discovery', '/authorize' => 'authorize', '/token' => 'token',
@@ -296,8 +297,9 @@ sub _do_discovery {
 
 sub _do_jwks {
     my ($self) = @_;
-    my $jwk = $json->decode( Authz::Server::read_there("$self->{keys}/jwks") );
-    return 200, { keys => [ @$jwk{ $self->{control}{key}, 'ec1' } ] };
+    my $jwk    = $json->decode( Authz::Server::read_there("$self->{keys}/jwks") );
+    my $lazy   = $self->{control}{misbehave}{jwks}{lazy} && !$self->seen('userinfo');
+    return 200, { keys => [ @$jwk{ $self->{control}{key}, $lazy ? () : 'ec1' } ] };
 }
 
 # Sends the browser back at once, with a code or an error.
