@@ -163,6 +163,25 @@ lack_elsewhere(struct keeping *it, const json_t *answer, const json_t *other)
     return st;
 }
 
+/* Note the claims that the person had at the last sign-in, which could ask for more than an ID
+ * token that is exchanged, and that this one lacks. */
+static enum az_status
+lack_before(struct keeping *it, const json_t *before, const json_t *id_token)
+{
+    const char *name;
+    json_t *value, *listed = json_object_get(before, CLAIMS_INCOMPLETE);
+    size_t i;
+    enum az_status st = AZ_OK;
+    json_object_foreach ((json_t *) (uintptr_t) before, name, value)
+        if (st == AZ_OK && value != listed && !has_plainly(id_token, name))
+            st = lack_claim(it, name);
+    json_array_foreach (listed, i, value)
+        if (st == AZ_OK && json_is_string(value)
+            && !has_plainly(id_token, json_string_value(value)))
+            st = lack_claim(it, json_string_value(value));
+    return st;
+}
+
 /* Put the sorted names of incomplete claims beside the claims. */
 static enum az_status
 keep_incomplete(struct keeping *it)
@@ -225,6 +244,7 @@ person_claims_keep(TALLOC_CTX *mem, const struct person_answers *answers, const 
     if (keep_all(&it, sources, ret_other) != AZ_OK
         || lack_elsewhere(&it, sources[0], sources[1]) != AZ_OK
         || lack_elsewhere(&it, sources[1], sources[0]) != AZ_OK
+        || lack_before(&it, answers->before, sources[0]) != AZ_OK
         || (answers->lost && lack_claim(&it, CLAIMS_ANY) != AZ_OK))
         return NULL;
     return keep_incomplete(&it) == AZ_OK ? it.kept : NULL;

@@ -19,6 +19,7 @@
 struct person_answers {
     const json_t *id_token;   /* claims of the ID token */
     const json_t *userinfo;   /* of userinfo, or NULL */
+    const json_t *before;     /* claims of the last sign-in, if this is none; or NULL */
     bool lost;                /* userinfo had claims before and cannot be used now */
     const char *const *lists; /* claims that are lists (listClaims), ending with NULL; or NULL */
 };
@@ -35,7 +36,8 @@ struct person_answers {
  *
  * The names of claims that are incomplete are kept beside them, as CLAIMS_INCOMPLETE (world.md U5;
  * store/people/stored_claims.h): those that found no room, those that the provider has elsewhere
- * (_claim_names, hasgroups), and CLAIMS_ANY if userinfo is lost. Belongs to mem; NULL: no memory.
+ * (_claim_names, hasgroups), those that were there, or incomplete, before and that the ID token
+ * lacks, and CLAIMS_ANY if userinfo is lost or was before. Belongs to mem; NULL: no memory.
  */
 json_t *person_claims_keep(TALLOC_CTX *mem, const struct person_answers *answers,
                            const char **ret_other);

@@ -12,6 +12,7 @@
 #include "oauth/exchange/subject_id_token.h"
 #include "policy/decide/trust.h"
 #include "store/people/identity_providers.h"
+#include "store/people/provider_faults.h"
 #include "store/people/subjects.h"
 #include "token/person_claims.h"
 #include "token/subject.h"
@@ -120,9 +121,34 @@ verify_id_token(struct id_token_reading *reading)
                                                      : SUBJECT_ID_TOKEN_SIGNATURE);
 }
 
+/*
+ * Keep the claims of the token. It may have fewer than a sign-in, which asks for userinfo, so that
+ * a deny by group would permit. `before`, of the person's last sign-in, tells which are missing;
+ * with NULL any may be, at a provider whose userinfo was joined (world.md U2). Without a provider
+ * nobody signs in, and the token is whole.
+ */
+static enum az_status
+keep_claims(struct id_token_reading *reading, const json_t *before)
+{
+    struct op *op = &reading->req->op;
+    const struct identity_provider *provider = reading->provider;
+    struct person_answers answers = {.id_token = reading->token.claims.object};
+    enum az_status st = AZ_OK;
+    if (provider != NULL) {
+        answers.lists = (const char *const *) provider->list_claims;
+        answers.before = before;
+        if (before == NULL)
+            st = provider_userinfo_had(op, provider->id, &answers.lost);
+    }
+    if (st != AZ_OK)
+        return st;
+    reading->kept = person_claims_keep(op->mem, &answers, NULL);
+    return reading->kept != NULL ? AZ_OK : op_no_memory(op);
+}
+
 /* Find the person, by the list of providers as it is now: a name never changes. */
 static enum az_status
-meet_person(struct id_token_reading *reading, bool fresh, const char **ret_name, bool *ret_stale)
+meet_person(struct id_token_reading *reading, bool fresh, struct subject_seen *ret)
 {
     struct op *op = &reading->req->op;
     const struct jwt_claims *claims = &reading->token.claims;
@@ -139,6 +165,8 @@ meet_person(struct id_token_reading *reading, bool fresh, const char **ret_name,
         .first_trusted = reading->trusted.first,
     };
     st = subject_names(op, providers, &person, &names);
+    if (st == AZ_OK)
+        st = keep_claims(reading, NULL);
     if (st != AZ_OK)
         return st;
     const struct subject_met met = {
@@ -151,26 +179,20 @@ meet_person(struct id_token_reading *reading, bool fresh, const char **ret_name,
         .claims = reading->kept,
         .providers_version = providers->version,
     };
-    return subject_meet(op, &met, ret_name, ret_stale);
+    st = subject_meet(op, &met, ret);
+    return st == AZ_OK && ret->claims != NULL ? keep_claims(reading, ret->claims) : st;
 }
 
 static enum az_status
 exchange_find_person(struct id_token_reading *reading, const char **ret_name)
 {
     struct request *req = reading->req;
-    bool stale = false;
-    const struct person_answers answers = {
-        .id_token = reading->token.claims.object,
-        .lists =
-            reading->provider != NULL ? (const char *const *) reading->provider->list_claims : NULL,
-    };
-    reading->kept = person_claims_keep(req->op.mem, &answers, NULL);
-    if (reading->kept == NULL)
-        return op_no_memory(&req->op);
-    enum az_status st = meet_person(reading, false, ret_name, &stale);
-    if (st == AZ_OK && stale)
-        st = meet_person(reading, true, ret_name, &stale);
-    if (st == AZ_OK && stale)
+    struct subject_seen seen = {.name = NULL};
+    enum az_status st = meet_person(reading, false, &seen);
+    if (st == AZ_OK && seen.stale)
+        st = meet_person(reading, true, &seen);
+    *ret_name = seen.name;
+    if (st == AZ_OK && seen.stale)
         st = op_fail(&req->op, AZ_UNAVAILABLE, NULL,
                      "the list of identity providers changed twice during the exchange");
     if (st == AZ_OK && reading->provider != NULL && !reading->provider->enabled)

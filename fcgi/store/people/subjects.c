@@ -8,11 +8,11 @@
 
 /* The writes of session_create_stmt (sessions.c) without a session. A name that a subject or a
  * client has is not taken. */
-enum subject_meet_column { MEET_SUBJECT, MEET_STALE };
+enum subject_meet_column { MEET_SUBJECT, MEET_STALE, MEET_CLAIMS };
 static const struct db_stmt subject_meet_stmt = {
     "subject_meet",
     "WITH list AS (SELECT last_value <> $8 AS stale FROM identity_provider_version_seq),"
-    " known AS (SELECT s.subject FROM subject s, list"
+    " known AS (SELECT s.subject, s.claims FROM subject s, list"
     "   WHERE s.issuer = $1 AND s.upstream_sub = $2 AND NOT list.stale),"
     " person AS (INSERT INTO subject (subject, issuer, upstream_sub, idp_id, claims)"
     "   SELECT CASE WHEN EXISTS (SELECT 1 FROM subject WHERE subject = $4)"
@@ -23,7 +23,7 @@ static const struct db_stmt subject_meet_stmt = {
     " home AS (INSERT INTO home_issuer (issuer) SELECT $7 FROM list"
     "   WHERE NOT list.stale AND $7::text IS NOT NULL"
     "    AND NOT EXISTS (SELECT 1 FROM home_issuer) ON CONFLICT DO NOTHING)"
-    " SELECT coalesce(k.subject, n.subject) AS subject, list.stale"
+    " SELECT coalesce(k.subject, n.subject) AS subject, list.stale, k.claims"
     " FROM list LEFT JOIN known k ON true LEFT JOIN person n ON true",
     8};
 
@@ -32,8 +32,7 @@ static const struct db_stmt subject_know_stmt = {
     "subject_know", "SELECT issuer, idp_id, claims FROM subject WHERE subject = $1", 1};
 
 static enum az_status
-try_meet(struct op *op, const struct subject_met *met, const char *claims, const char **ret,
-         bool *ret_stale)
+try_meet(struct op *op, const struct subject_met *met, const char *claims, struct subject_seen *ret)
 {
     struct db_params params = {.count = 0};
     PGresult *result;
@@ -46,24 +45,24 @@ try_meet(struct op *op, const struct subject_met *met, const char *claims, const
     db_text(&params, met->home_issuer);
     db_number(&params, met->providers_version);
     enum az_status st = db_exec(op, &subject_meet_stmt, &params, false, &result);
-    if (st == AZ_OK) {
-        *ret = db_get(result, 0, MEET_SUBJECT);
-        *ret_stale = db_get_bool(result, 0, MEET_STALE);
-    }
-    return st;
+    if (st != AZ_OK)
+        return st;
+    ret->name = db_get(result, 0, MEET_SUBJECT);
+    ret->stale = db_get_bool(result, 0, MEET_STALE);
+    return stored_claims_read(op, result, 0, MEET_CLAIMS, &ret->claims);
 }
 
 enum az_status
-subject_meet(struct op *op, const struct subject_met *met, const char **ret, bool *ret_stale)
+subject_meet(struct op *op, const struct subject_met *met, struct subject_seen *ret)
 {
     const char *claims = jsonx_dump(op->mem, met->claims);
     if (claims == NULL)
         return op_no_memory(op);
-    enum az_status st = try_meet(op, met, claims, ret, ret_stale);
+    enum az_status st = try_meet(op, met, claims, ret);
     /* Another request has stored the person at this moment; the statement could not see that. */
-    if (st == AZ_OK && *ret == NULL && !*ret_stale)
-        st = try_meet(op, met, claims, ret, ret_stale);
-    if (st == AZ_OK && *ret == NULL && !*ret_stale)
+    if (st == AZ_OK && ret->name == NULL && !ret->stale)
+        st = try_meet(op, met, claims, ret);
+    if (st == AZ_OK && ret->name == NULL && !ret->stale)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "a subject could not be stored");
     return st;
 }

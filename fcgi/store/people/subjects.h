@@ -19,14 +19,19 @@ struct subject_met {
     int64_t providers_version; /* of the list that name and idp_id were made from */
 };
 
+/* The outcome of subject_meet(); on op->mem. */
+struct subject_seen {
+    const char *name;
+    json_t *claims; /* as stored, of a person who was known before; or NULL */
+    bool stale;     /* the list of providers has changed: nothing was written, and name is NULL */
+};
+
 /*
- * Return the name of a person, who is stored at first sight, so that an exchange and a sign-in of
- * one person give one `sub`. Claims that are stored stay, because only a sign-in at this service
- * changes them. *ret_stale: the list of providers has changed, and nothing was written; *ret is
- * then NULL. One trip.
+ * Find the name of a person, who is stored at first sight, so that an exchange and a sign-in of one
+ * person give one `sub`. Claims that are stored stay, because only a sign-in at this service
+ * changes them. One trip.
  */
-enum az_status subject_meet(struct op *op, const struct subject_met *met, const char **ret,
-                            bool *ret_stale);
+enum az_status subject_meet(struct op *op, const struct subject_met *met, struct subject_seen *ret);
 
 /* A person as known here: the part of a question to policy that a sign-in fills. */
 struct subject_known {
