@@ -8,9 +8,6 @@
 #include "oauth/own_token.h"
 #include "policy/decide/gateway.h"
 
-/* The scope that is asked for at /gateway/mcp, and where a resource has no default scope. */
-#define GATEWAY_BASE_SCOPE "mcp"
-
 /* The parts of the gateway that a token opens. */
 enum gateway_place {
     GATEWAY_PROXY, /* /gateway/{name}: resources of type REST and STATIC */

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/json/jsonx.h"
 #include "base/words.h"
+#include "oauth/parameters/audience.h"
 
 static void
 append_scopes(struct jsonx_build *scopes, const json_t *more)

@@ -70,6 +70,9 @@ grant_read_request(struct request *req, struct issue_question *question)
         st = details_parse(&req->op, request_param(req, "authorization_details"),
                            &question->details);
     if (st == AZ_OK)
+        st = default_resource_read(&req->op, req->client, request_param(req, "scope"),
+                                   question->details, &question->resource);
+    if (st == AZ_OK)
         st = grant_read_scopes(req, request_param(req, "scope"), question);
     if (st == AZ_OK && request_param(req, "scope") == NULL)
         st = default_scope_read(&req->op, req->client, &question->default_scopes);

@@ -262,6 +262,13 @@ read_details(struct request *req, struct authorization *authorization)
                          &authorization->details);
 }
 
+static enum az_status
+read_default_resource(struct request *req, struct authorization *authorization)
+{
+    return default_resource_read(&req->op, req->client, authorization->scope,
+                                 authorization->details, &authorization->resource);
+}
+
 /* Refuse a scope of which the client registered nothing: policy would refuse it after the sign-in.
  * With details, an ungranted scope is left out (decisions.md "Details decide"). */
 static enum az_status
@@ -346,10 +353,21 @@ authorize_read_hint(struct request *req, struct authorization *authorization)
 
 /* The steps, in the order of oauth.md 3.2. */
 static enum az_status (*const steps[])(struct request *req, struct authorization *authorization) = {
-    check_form,           read_response,          read_grant,    read_pkce,
-    read_dpop_jkt,        authorize_read_scope,   read_resource, read_types,
-    read_details,         check_registered_scope, read_prompt,   read_max_age,
-    authorize_read_texts, authorize_read_hint,
+    check_form,
+    read_response,
+    read_grant,
+    read_pkce,
+    read_dpop_jkt,
+    authorize_read_scope,
+    read_resource,
+    read_types,
+    read_details,
+    read_default_resource,
+    check_registered_scope,
+    read_prompt,
+    read_max_age,
+    authorize_read_texts,
+    authorize_read_hint,
 };
 
 enum az_status

@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <talloc.h>
 
+/* The scope that is asked for at /gateway/mcp, and where a resource has no default scope. */
+#define GATEWAY_BASE_SCOPE "mcp"
+
 /* Return an address as a browser writes it (WHATWG URL, which the SDK of MCP clients uses): scheme
  * and host in lower case, no port that the scheme has anyway, and no slash alone after the
  * authority. On mem; NULL: it is no address with an authority, it names a user, or no memory. */

@@ -26,3 +26,12 @@ default_scopes_fetch(struct op *op, const char **ret)
     *ret = default_scopes_of(op->mem, row);
     return *ret != NULL ? AZ_OK : op_no_memory(op);
 }
+
+enum az_status
+default_gateway_resource_fetch(struct op *op, bool *ret)
+{
+    json_t *row;
+    enum az_status st = published_row(op, DEFAULT_SCOPES_ROW, &row);
+    *ret = st == AZ_OK && !json_is_false(json_object_get(row, "default_gateway_resource"));
+    return st;
+}

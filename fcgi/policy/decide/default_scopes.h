@@ -1,5 +1,6 @@
-/* The scopes of a request without scope by a client that registered itself: `default_scopes` of the
- * row svc.operator.controls.public_client_policy, which the service reads itself. */
+/* The defaults of requests by a client that registered itself, in the row
+ * svc.operator.controls.public_client_policy, which the service reads itself: `default_scopes` of a
+ * request without scope, `default_gateway_resource` of one without resource. */
 #ifndef AZ_POLICY_DECIDE_DEFAULT_SCOPES_H
 #define AZ_POLICY_DECIDE_DEFAULT_SCOPES_H
 
@@ -16,5 +17,9 @@ const char *default_scopes_of(TALLOC_CTX *mem, const json_t *row);
 
 /* Read the scopes that are published now, as a text on op->mem; "" if there are none. One trip. */
 enum az_status default_scopes_fetch(struct op *op, const char **ret);
+
+/* Read if a request for the scope mcp without a resource asks for the MCP endpoint of the gateway:
+ * true unless the row says otherwise. One trip. */
+enum az_status default_gateway_resource_fetch(struct op *op, bool *ret);
 
 #endif

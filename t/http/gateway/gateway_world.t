@@ -5,9 +5,11 @@ use warnings;
 use JSON::PP ();
 use Test::More;
 
+use Authz::Browser ();
 use Authz::Check;
 use Authz::Client  ();
 use Authz::Dpop    ();
+use Authz::Idp     ();
 use Authz::Managed ();
 use Authz::Peer    ();
 use Authz::Stack   ();
@@ -15,7 +17,7 @@ use Authz::Stack   ();
 my $peer  = Authz::Peer->start;
 my $stack = Authz::Stack->start(
     gateway  => 1,
-    settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1' } );
+    settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1', Authz::Idp->settings } );
 my $gateway = Authz::Managed->new($stack);
 my $public  = 'https://shop.example/api';
 my @routes  = (
@@ -192,5 +194,54 @@ for my $path ( '/gateway/mcp', '/gateway/mcp/shop' ) {
     is( list( $path,    @once )->status, 200, 'G4: a proof is good once' );
     is( list( "$path/", @once )->status, 401, 'G4: ... also by the other spelling' );
 }
+
+# ---- G5: no resource
+
+my @rs   = $stack->make_client( 'rs', { endpoints => ['introspect'] } );
+my $row  = 'svc.operator.controls.public_client_policy';
+my $back = 'https://app.example/cb';
+my $mcp  = $stack->base . '/gateway/mcp';
+my $idp  = Authz::Idp->start;
+$idp->register($stack);
+$stack->patch_row( $row, { dcr => { allowed_grant_types => [qw(client_credentials authorization_code)] } } );
+my %may = (
+    grants         => [qw(client_credentials authorization_code)], scopes    => [qw(mcp email)],
+    gateway_scopes => ['*'],                                       resources => ['urn:svc:gateway'] );
+$stack->patch_row( 'svc.entitlements.bindings', { registrations => { DCR => \%may } } );
+my $made = $stack->http->post(
+    '/register',
+    json => { redirect_uris => [$back], grant_types => [qw(client_credentials authorization_code)] } );
+my @self  = map { $made->member($_) } qw(client_id client_secret);
+my @bound = $stack->make_client( 'bound', \%may, redirectUris => [$back] );
+
+# The resource of the next token.
+sub resource_of {
+    my ( $client, @asked ) = @_;
+    my $answer = $stack->token( @$client, @asked );
+    return $answer->text if $answer->status != 200;
+    return $stack->sql(q{SELECT coalesce(resource, 'none') FROM access_token ORDER BY issued_at DESC, id DESC LIMIT 1});
+}
+is( resource_of( \@self, scope => 'mcp' ),
+    $mcp,
+    'a client that registered itself asks for mcp without resource: the token is for the MCP endpoint (world.md G5)' );
+is( resource_of( \@self, scope => 'email' ), 'none', '... and for no resource without mcp' );
+is( resource_of( \@self, scope => 'mcp', resource => "$mcp/api" ), "$mcp/api",
+    '... and for the resource that it names' );
+is( resource_of( \@bound, scope => 'mcp' ), 'none', 'a client of an administrator gets what it asks for' );
+
+# The page of consent.
+sub page_of {
+    my ( $id, %more ) = @_;
+    my %param = (
+        response_type         => 'code', client_id => $id,       redirect_uri => $back, code_challenge => 'A' x 43,
+        code_challenge_method => 'S256', prompt    => 'consent', %more );
+    my $address = $stack->base . '/authorize?' . Authz::Client::form( map { ( $_ => $param{$_} ) } sort keys %param );
+    return ( Authz::Browser->new->follow( $address, stop => qr{\A\Q$back\E} ) )[-1]->body;
+}
+like( page_of( $self[0], scope => 'mcp' ), qr{\Q$mcp\E}, 'at /authorize the page of consent shows the MCP endpoint' );
+unlike( page_of( $self[0], scope => 'email' ), qr{\Q$mcp\E}, '... and does not without mcp' );
+$stack->patch_row( $row, { default_gateway_resource => JSON::PP::false() } );
+is( resource_of( \@self, scope => 'mcp' ), 'none', 'default_gateway_resource false: the request asks for no resource' );
+unlike( page_of( $self[0], scope => 'mcp' ), qr{\Q$mcp\E}, '... at /authorize too' );
 
 done_testing;
