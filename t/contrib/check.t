@@ -62,7 +62,7 @@ program( "$room/opa",         qq(#!/bin/sh\necho 'Version: 1.20.2'\n) );
 program( "$room/node",        qq(#!/bin/sh\necho v22.1.0\n) );
 program( "$room/pgbouncer",   qq(#!/bin/sh\necho 'PgBouncer 1.25.0'\n) );
 program( "$room/pypi/bin/$_", qq(#!/bin/sh\n) ) for qw(schemathesis openapi-spec-validator);
-sh("mkdir -p $room/modules/puppeteer-core");
+sh("mkdir -p $room/modules/puppeteer-core $room/keycloak && : >$room/keycloak/built");
 
 # A program of t/fuzz: it finds an input if the run is to fail, and breaks on that input.
 program( "$room/fuzz_bad", <<'END');
@@ -116,9 +116,10 @@ sub check {
     return Authz::Process->run(
         name => 'check',
         env  => {
-            PATH       => "$bin:$ENV{PATH}", HOME            => "$room/home", XDG_CACHE_HOME     => "$room/home",
-            AUTHZ_OPA  => "$room/opa",       AUTHZ_NODE      => "$room/node", AUTHZ_NODE_MODULES => "$room/modules",
-            AUTHZ_PYPI => "$room/pypi",      AUTHZ_PGBOUNCER => "$room/pgbouncer", %env },
+            PATH           => "$bin:$ENV{PATH}", HOME            => "$room/home", XDG_CACHE_HOME     => "$room/home",
+            AUTHZ_OPA      => "$room/opa",       AUTHZ_NODE      => "$room/node", AUTHZ_NODE_MODULES => "$room/modules",
+            AUTHZ_PYPI     => "$room/pypi",      AUTHZ_PGBOUNCER => "$room/pgbouncer",
+            AUTHZ_KEYCLOAK => "$room/keycloak",  %env },
         command => [ 'bash', '-c', qq(cd $clone && exec contrib/check $words) ],
         timeout => 120 * Authz::Process::patience() );
 }

@@ -3,7 +3,8 @@ package Authz::Browser;
 # A browser without a screen, over Authz::Client: keeps cookies per host and port as RFC 6265 has it (path, expiry, Secure,
 # SameSite), follows redirects across hosts, asks again where Refresh says so, finds and sends forms. Only loopback hosts are asked: at any other address,
 # and at what `stop` matches, it stops before it asks.
-#   my $browser = Authz::Browser->new;                                      from => '127.0.0.9': from that loopback address
+#   my $browser = Authz::Browser->new;                                      from => '127.0.0.9': from that loopback address;
+#                                                 trusts_loopback => 1: Secure cookies are kept from http of this machine, as browsers do
 #   my @hop  = $browser->follow( $url, stop => qr{\A\Q$redirect_uri\E} );   all answers, in order
 #   my %back = Authz::Browser::query( $browser->url );                      where it ended
 # Each answer is an Authz::Response; address($answer) is what was asked, location($answer) its Location made absolute.
@@ -130,7 +131,7 @@ sub _keep {
     if ( !defined $cookie{path} || $cookie{path} !~ m{\A/} ) {
         ( $cookie{path} = $target ) =~ s{(?<=.)/[^/]*\z|(?<=/)[^/]+\z}{};
     }
-    return if $cookie{secure}                 && $scheme ne 'https';    # RFC 6265bis 5.7: not over plain http
+    return if $cookie{secure} && $scheme ne 'https' && !$self->{trusts_loopback}; # RFC 6265bis 5.7: not over plain http
     return if $name =~ /\A__(?:Host|Secure)-/ && !$cookie{secure};
     $cookie{until} = time + $cookie{'max-age'} if defined $cookie{'max-age'};
     my $jar = $self->{jar}{ _origin($url) } //= {};
