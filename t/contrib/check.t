@@ -132,9 +132,8 @@ my @mode = (
     [ '--only gcc,opa,bench', qr{^make check: t/contrib/bench[.]t$}m ],
     [ '--only tests',         qr{^make check: (?!.*t/cli/config[.]t).*t/http/token/token[.]t}m ],
     [ '--only others',        qr{^make check: (?!.*t/http/token/token[.]t).*t/cli/config[.]t}m ],
-    [   '--only analyzer,clang,sanitize,fuzz',
-        qr{^configure .*--enable-analyzer.*^configure .*CC=clang.*^configure .*--enable-sanitize.*^configure .*--enable-fuzz}ms
-    ],
+    [   '--only analyzer,clang,sanitize',
+        qr{^configure .*--enable-analyzer.*^configure .*CC=clang.*^configure .*--enable-sanitize}ms ],
     [ 't/base/utf8-t',             qr{^make check: t/base/utf8-t$}m ],
     [ '--sanitize',                qr{^configure .*--enable-sanitize.*^make check}ms ],
     [ '--valgrind',                qr{^valgrind .*t/base/x-t$}m ],
@@ -157,7 +156,7 @@ my @mode = (
 );
 my %modifier = map { ( $_ => 1 ) } qw(--only --all --rest --seed --suite --dir);
 my ( undef, $usage ) = check('--help');
-like( $usage, qr/^  \Q$_\E: \S/m, "--help names the check $_" ) for qw(format gcc tests bench fuzz);
+like( $usage, qr/^  \Q$_\E: \S/m, "--help names the check $_" ) for qw(format gcc tests bench);
 my ($synopsis) = $usage =~ /\Ausage: (.*?)\n\n/s;
 my %taken = map { ( $_ => 1 ) } map { $_->[0] =~ /(--[a-z-]+)/g } @mode;
 is( join( ' ', sort grep { !$taken{$_} && !$modifier{$_} } $synopsis =~ /(--[a-z-]+)/g, $usage =~ /^  (--[a-z-]+)/mg ),
