@@ -11,34 +11,6 @@
 
 #define SLOTS 256
 
-enum client_fetch_column {
-    FETCH_CLIENT_KEY,
-    FETCH_CLIENT_VERSION,
-    FETCH_CLIENT_ID,
-    FETCH_CLIENT_TYPE,
-    FETCH_REGISTRATION_TYPE,
-    FETCH_AUTH_METHOD,
-    FETCH_ENABLED,
-    FETCH_SOFTWARE_ID,
-    FETCH_SOFTWARE_VERSION,
-    FETCH_STATEMENT,
-    FETCH_SCOPE,
-    FETCH_ID_TOKEN_ALG,
-    FETCH_SECRET_SEALED,
-    FETCH_PREVIOUS_SECRET_SEALED,
-    FETCH_PREVIOUS_EXPIRES_AT,
-    FETCH_CLIENT_NAME,
-    FETCH_CLIENT_URI,
-    FETCH_LOGO_URI,
-    FETCH_POLICY_URI,
-    FETCH_TOS_URI,
-    FETCH_JWKS,
-    FETCH_JWKS_URI,
-    FETCH_REDIRECT_URIS,
-    FETCH_GRANT_TYPES,
-    FETCH_DPOP_BOUND,
-    FETCH_PKCE_REQUIRED
-};
 /* Keys that are not used would fill the cache. */
 #define KEYED "c.auth_method = 'private_key_jwt'"
 static const struct db_stmt client_fetch_stmt = {
@@ -54,23 +26,39 @@ static const struct db_stmt client_fetch_stmt = {
     "c.client_id = $1",
     1};
 
-void
-client_read_columns(const PGresult *row, int first, struct client *ret)
-{
-    int shift = first - FETCH_CLIENT_KEY;
-    *ret = (struct client){
-        .id = db_get_number(row, 0, FETCH_CLIENT_KEY + shift, 0),
-        .version = db_get_number(row, 0, FETCH_CLIENT_VERSION + shift, 0),
-        .client_id = db_get(row, 0, FETCH_CLIENT_ID + shift),
-        .type = db_get(row, 0, FETCH_CLIENT_TYPE + shift),
-        .registration = db_get(row, 0, FETCH_REGISTRATION_TYPE + shift),
-        .auth_method = db_get(row, 0, FETCH_AUTH_METHOD + shift),
-        .enabled = db_get_bool(row, 0, FETCH_ENABLED + shift),
-        .software_id = db_get(row, 0, FETCH_SOFTWARE_ID + shift),
-        .software_version = db_get(row, 0, FETCH_SOFTWARE_VERSION + shift),
-        .statement = db_get(row, 0, FETCH_STATEMENT + shift),
-    };
-}
+/* A sealed secret, as stored. */
+struct sealed {
+    const unsigned char *octets; /* NULL: the client has no such secret */
+    size_t length;
+};
+
+/* A row of client_fetch. */
+struct client_stored {
+    struct client client;      /* without its secrets */
+    struct sealed secret, old; /* sealed; `old`: the previous one */
+};
+
+/* clang-format off */
+static const struct db_column client_fetch_columns[] = {
+    CLIENT_ROWS(struct client_stored, client),
+    {"scope", DB_INTO(struct client_stored, client.scope)},
+    {"id_token_alg", DB_INTO(struct client_stored, client.id_token_alg)},
+    {"secret_sealed", DB_OCTETS_INTO(struct client_stored, secret.octets, secret.length)},
+    {"previous_secret_sealed", DB_OCTETS_INTO(struct client_stored, old.octets, old.length)},
+    {"previous_expires_at", DB_INTO(struct client_stored, client.previous_expires_at)},
+    {"client_name", DB_INTO(struct client_stored, client.name)},
+    {"client_uri", DB_INTO(struct client_stored, client.uri)},
+    {"logo_uri", DB_INTO(struct client_stored, client.logo)},
+    {"policy_uri", DB_INTO(struct client_stored, client.policy)},
+    {"tos_uri", DB_INTO(struct client_stored, client.terms)},
+    {"jwks", DB_INTO(struct client_stored, client.jwks)},
+    {"jwks_uri", DB_INTO(struct client_stored, client.jwks_uri)},
+    {"redirect_uris", DB_INTO(struct client_stored, client.redirect_uris), .needed = true},
+    {"grant_types", DB_INTO(struct client_stored, client.grant_types)},
+    {"dpop_bound", DB_INTO(struct client_stored, client.dpop_bound)},
+    {"pkce_required", DB_INTO(struct client_stored, client.pkce_required)},
+};
+/* clang-format on */
 
 /* A cached client; entries with the same hash are linked. */
 struct client_entry {
@@ -167,21 +155,22 @@ client_secret_place(TALLOC_CTX *mem, const char *client_id)
 
 /* Open a sealed secret and keep only its digest. */
 static enum az_status
-read_secret(struct op *op, const PGresult *row, enum client_fetch_column column,
-            const char *client_id, bool *ret_has, unsigned char ret_hash[SHA256_OCTETS])
+read_secret(struct op *op, const struct client *client, const struct sealed *sealed,
+            const char *column, bool *ret_has, unsigned char ret_hash[SHA256_OCTETS])
 {
-    unsigned char *box, *plain;
-    size_t box_length, length;
-    if (db_get(row, 0, column) == NULL)
+    unsigned char *plain;
+    size_t length;
+    if (sealed->octets == NULL)
         return AZ_OK;
-    const char *place = client_secret_place(op->mem, client_id);
-    if (place == NULL || db_get_octets(op->mem, row, 0, column, &box, &box_length) != AZ_OK
-        || keyring_open(op->mem, op->az->keyring, KEYRING_CLIENT_SECRET, place, box, box_length,
-                        &plain, &length)
+    const char *place = client_secret_place(op->mem, client->client_id);
+    if (place == NULL
+        || keyring_open(op->mem, op->az->keyring, KEYRING_CLIENT_SECRET, place, sealed->octets,
+                        sealed->length, &plain, &length)
                != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL,
                        "client %s: %s cannot be decrypted; was SVC_CREDENTIAL_KEY changed?",
-                       client_id, PQfname(row, column));
+                       client->client_id, column);
+    talloc_steal(op->mem, sealed->octets); /* the cache keeps no part of a secret */
     enum az_status st = sha256(plain, length, ret_hash);
     secret_wipe(plain, length);
     *ret_has = st == AZ_OK;
@@ -192,37 +181,18 @@ static enum az_status
 client_read_row(struct op *op, const PGresult *row, struct client_entry *entry)
 {
     struct client *client = &entry->client;
-    client_read_columns(row, FETCH_CLIENT_KEY, client);
-    client->scope = db_get(row, 0, FETCH_SCOPE);
-    client->id_token_alg = db_get(row, 0, FETCH_ID_TOKEN_ALG);
-    client->name = db_get(row, 0, FETCH_CLIENT_NAME);
-    client->uri = db_get(row, 0, FETCH_CLIENT_URI);
-    client->logo = db_get(row, 0, FETCH_LOGO_URI);
-    client->policy = db_get(row, 0, FETCH_POLICY_URI);
-    client->terms = db_get(row, 0, FETCH_TOS_URI);
-    client->dpop_bound = db_get_bool(row, 0, FETCH_DPOP_BOUND);
-    client->pkce_required = op->az->cfg->pkce_required || db_get_bool(row, 0, FETCH_PKCE_REQUIRED);
-    client->jwks = db_get(row, 0, FETCH_JWKS);
-    client->jwks_uri = db_get(row, 0, FETCH_JWKS_URI);
-    const char **const texts[] = {
-        &client->client_id, &client->type,         &client->registration, &client->auth_method,
-        &client->scope,     &client->id_token_alg, &client->software_id,  &client->software_version,
-        &client->statement, &client->name,         &client->uri,          &client->logo,
-        &client->policy,    &client->terms,        &client->jwks,         &client->jwks_uri};
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-        if (*texts[i] != NULL && (*texts[i] = talloc_strdup(entry, *texts[i])) == NULL)
-            return op_no_memory(op);
-    enum az_status st = db_get_words(entry, row, 0, FETCH_REDIRECT_URIS, &client->redirect_uris);
-    if (st == AZ_OK)
-        st = db_get_words(entry, row, 0, FETCH_GRANT_TYPES, &client->grant_types);
+    struct client_stored stored = {.client = {.id = 0}};
+    enum az_status st = db_copy_row(op, entry, row, 0,
+                                    DB_TABLE(struct client_stored, client_fetch_columns), &stored);
     if (st != AZ_OK)
-        return op_fail(op, st, NULL, "the lists of client %s cannot be read", client->client_id);
-    client->previous_expires_at = db_get_number(row, 0, FETCH_PREVIOUS_EXPIRES_AT, 0);
-    st = read_secret(op, row, FETCH_SECRET_SEALED, client->client_id, &client->has_secret,
+        return st;
+    *client = stored.client;
+    client->pkce_required = client->pkce_required || op->az->cfg->pkce_required;
+    st = read_secret(op, client, &stored.secret, "secret_sealed", &client->has_secret,
                      client->secret_hash);
     if (st == AZ_OK)
-        st = read_secret(op, row, FETCH_PREVIOUS_SECRET_SEALED, client->client_id,
-                         &client->has_previous, client->previous_hash);
+        st = read_secret(op, client, &stored.old, "previous_secret_sealed", &client->has_previous,
+                         client->previous_hash);
     return st;
 }
 

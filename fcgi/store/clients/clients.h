@@ -2,12 +2,12 @@
 #ifndef AZ_STORE_CLIENTS_CLIENTS_H
 #define AZ_STORE_CLIENTS_CLIENTS_H
 
-#include <libpq-fe.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/op.h"
 #include "crypto/digest.h"
+#include "store/db/trip/db_row.h"
 
 /* Clients in the cache of a worker; most take half a kilobyte. Anyone can register a client of 64
  * kB and make every worker read it, so the octets are limited too: the cache stays below 1 MiB of a
@@ -78,8 +78,9 @@ void client_set_used_day(struct op *op, const char *client_id, int64_t day);
  * on mem. */
 const char *client_secret_place(TALLOC_CTX *mem, const char *client_id);
 
-/* Columns of `client c` that client_read_columns takes, for statements that read a client beside
- * other things. Claims of a software statement count only if the client registered with one. */
+/* Columns of `client c` for statements that read a client beside other things, and the rows of
+ * their table, for a member of a struct. Claims of a software statement count only if the client
+ * registered with one. */
 #define CLIENT_COLUMNS                                                                             \
     "c.id AS client_key, c.version AS client_version, c.client_id, c.client_type,"                 \
     " c.registration_type, c.auth_method, c.enabled,"                                              \
@@ -89,7 +90,18 @@ const char *client_secret_place(TALLOC_CTX *mem, const char *client_id);
     " CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_statement::text END AS "         \
     "statement"
 
-/* Read a client whose columns begin at `first`; texts stay in the result. */
-void client_read_columns(const PGresult *row, int first, struct client *ret);
+/* clang-format off */
+#define CLIENT_ROWS(into, member)                                                                  \
+    {"client_key", DB_INTO(into, member.id), .needed = true},                                      \
+    {"client_version", DB_INTO(into, member.version), .needed = true},                             \
+    {"client_id", DB_INTO(into, member.client_id), .needed = true},                                \
+    {"client_type", DB_INTO(into, member.type), .needed = true},                                   \
+    {"registration_type", DB_INTO(into, member.registration), .needed = true},                     \
+    {"auth_method", DB_INTO(into, member.auth_method)},                                            \
+    {"enabled", DB_INTO(into, member.enabled), .needed = true},                                    \
+    {"software_id", DB_INTO(into, member.software_id)},                                            \
+    {"software_version", DB_INTO(into, member.software_version)},                                  \
+    {"statement", DB_INTO(into, member.statement)}
+/* clang-format on */
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/settings/settings.h"
 #include "store/db/db.h"
+#include "store/db/trip/db_row.h"
 #include "store/people/admin_keys_private.h"
 #include "store/people/stored_claims.h"
 
@@ -26,16 +27,6 @@ static const struct db_stmt admin_session_begin_stmt = {
  * the person are from, and with the provider. A request of the console is a use of the sign-in, as
  * one of a page is (sessions.c).
  */
-enum admin_session_find_column {
-    SESSION_ID,
-    SESSION_LABEL,
-    SESSION_ROLE,
-    SESSION_SUBJECT,
-    SESSION_IDP_ID,
-    SESSION_CLAIMS,
-    SESSION_GRANTS,
-    SESSION_FIRST
-};
 static const struct db_stmt admin_session_find_stmt = {
     "admin_session_find",
     "WITH one AS (SELECT s.* FROM admin_session s WHERE s.id_hash = $1 AND " IS_LIVE "),"
@@ -60,6 +51,23 @@ static const struct db_stmt admin_session_find_stmt = {
     "  LEFT JOIN person h ON true"
     "  LEFT JOIN policy_data d ON " GRANTS_KEY " AND h.subject IS NOT NULL",
     5};
+struct session_stored {
+    struct admin_key key;         /* without its role */
+    struct admin_sign_in sign_in; /* without its role */
+    const char *role, *first;     /* words of both */
+};
+/* clang-format off */
+static const struct db_column admin_session_find_columns[] = {
+    {"id",      DB_INTO(struct session_stored, key.id)},
+    {"label",   DB_INTO(struct session_stored, key.label)},
+    {"role",    DB_INTO(struct session_stored, role)},
+    {"subject", DB_INTO(struct session_stored, sign_in.subject)},
+    {"idp_id",  DB_INTO(struct session_stored, sign_in.idp_id)},
+    {"claims",  DB_INTO(struct session_stored, sign_in.claims)},
+    {"grants",  DB_INTO(struct session_stored, sign_in.grants)},
+    {"first",   DB_INTO(struct session_stored, first)},
+};
+/* clang-format on */
 
 static const struct db_stmt admin_grants_read_stmt = {
     "admin_grants_read", "SELECT d.payload FROM policy_data d WHERE " GRANTS_KEY, 0};
@@ -99,39 +107,31 @@ admin_session_begin(struct op *op, const unsigned char hash[SHA256_OCTETS],
     return db_exec(op, &admin_session_begin_stmt, &params, false, NULL);
 }
 
-static enum az_status
-read_sign_in(struct op *op, const PGresult *row, struct admin_sign_in *ret)
-{
-    struct admin_sign_in read = {.subject = db_get(row, 0, SESSION_SUBJECT),
-                                 .idp_id = db_get(row, 0, SESSION_IDP_ID),
-                                 .role = admin_role_of(db_get(row, 0, SESSION_FIRST))};
-    enum az_status st = stored_claims_read(op, row, 0, SESSION_CLAIMS, &read.claims);
-    if (st == AZ_OK)
-        st = db_read_json(op, row, 0, SESSION_GRANTS, &read.grants);
-    if (st == AZ_OK)
-        *ret = read;
-    return st;
-}
-
 enum az_status
 admin_session_find(struct op *op, const unsigned char hash[SHA256_OCTETS], struct admin_key *ret,
                    struct admin_sign_in *ret_sign_in)
 {
     struct db_params params = {.count = 0};
-    PGresult *result;
+    struct session_stored stored = {.role = NULL};
+    bool found;
     *ret = (struct admin_key){.id = NULL};
     *ret_sign_in = (struct admin_sign_in){.subject = NULL};
     bind_session(&params, hash);
     db_number(&params, op->az->cfg->session_timeout);
     db_number(&params, op->az->cfg->session_max_age);
     /* Sent again after a lost connection: the use is noted once a minute at most. */
-    enum az_status st = db_exec(op, &admin_session_find_stmt, &params, true, &result);
-    if (st != AZ_OK || PQntuples(result) == 0)
+    enum az_status st =
+        db_fetch_row(op, &admin_session_find_stmt, &params, true,
+                     DB_TABLE(struct session_stored, admin_session_find_columns), &stored, &found);
+    if (found)
+        st = stored_claims_typed(op, stored.sign_in.claims);
+    if (!found || st != AZ_OK)
         return st;
-    *ret = (struct admin_key){.id = db_get(result, 0, SESSION_ID),
-                              .label = db_get(result, 0, SESSION_LABEL),
-                              .role = admin_role_of(db_get(result, 0, SESSION_ROLE))};
-    return read_sign_in(op, result, ret_sign_in);
+    *ret = stored.key;
+    ret->role = admin_role_of(stored.role);
+    *ret_sign_in = stored.sign_in;
+    ret_sign_in->role = admin_role_of(stored.first);
+    return AZ_OK;
 }
 
 enum az_status

@@ -3,7 +3,6 @@
 #define AZ_STORE_PEOPLE_IDENTITY_PROVIDERS_H
 
 #include <jansson.h>
-#include <libpq-fe.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,17 +31,32 @@ struct identity_provider {
     bool enabled;             /* false: no sign-ins, and its sessions have ended */
 };
 
-/* Columns of `identity_provider p` that identity_provider_read() takes, for statements that read a
- * provider beside other things. */
+/* Columns of `identity_provider p` for statements that read a provider beside other things, and the
+ * rows of their table, for a member of a struct. */
 #define IDENTITY_PROVIDER_COLUMNS                                                                  \
     "p.id, p.version, p.idp_id, p.name, p.issuer, p.client_id, p.secret_sealed,"                   \
     " p.authorization_endpoint, p.token_endpoint, p.userinfo_endpoint, p.jwks_uri,"                \
     " to_json(p.scopes) AS scopes, p.authorize_params, p.enabled,"                                 \
     " to_json(p.list_claims) AS list_claims, p.userinfo"
-
-/* Read a provider whose columns begin at `first`; texts live on mem. A failure sets a fault. */
-enum az_status identity_provider_read(struct op *op, TALLOC_CTX *mem, const PGresult *result,
-                                      int row, int first, struct identity_provider *ret);
+/* clang-format off */
+#define IDENTITY_PROVIDER_ROWS(into, member)                                                       \
+    {"id", DB_INTO(into, member.id)},                                                              \
+    {"version", DB_INTO(into, member.version)},                                                    \
+    {"idp_id", DB_INTO(into, member.idp_id)},                                                      \
+    {"name", DB_INTO(into, member.name)},                                                          \
+    {"issuer", DB_INTO(into, member.issuer)},                                                      \
+    {"client_id", DB_INTO(into, member.client_id)},                                                \
+    {"secret_sealed", DB_OCTETS_INTO(into, member.secret_sealed, member.secret_length)},           \
+    {"authorization_endpoint", DB_INTO(into, member.authorization_endpoint)},                      \
+    {"token_endpoint", DB_INTO(into, member.token_endpoint)},                                      \
+    {"userinfo_endpoint", DB_INTO(into, member.userinfo_endpoint)},                                \
+    {"jwks_uri", DB_INTO(into, member.jwks_uri)},                                                  \
+    {"scopes", DB_INTO(into, member.scopes)},                                                      \
+    {"authorize_params", DB_INTO(into, member.authorize_params)},                                  \
+    {"enabled", DB_INTO(into, member.enabled)},                                                    \
+    {"list_claims", DB_INTO(into, member.list_claims)},                                            \
+    {"userinfo", DB_INTO(into, member.userinfo)}
+/* clang-format on */
 
 /* Return the place that a secret is sealed for, so that a secret moved to another row does not
  * open. NULL: no memory. */

@@ -4,6 +4,7 @@
 
 #include "base/settings/settings.h"
 #include "store/db/db.h"
+#include "store/db/trip/db_row.h"
 
 /* Locked rows are left for the next run: housekeeping does not wait. A session whose stored end is
  * later than its age allows ($2) is from a time when SVC_SESSION_MAX_AGE was longer. */
@@ -35,13 +36,6 @@ static const struct removal {
 #define REMOVALS (sizeof(removals) / sizeof(removals[0]))
 
 /* Remembered starts are deleted once no such process can be alive. */
-enum session_discard_column {
-    DISCARD_DONE,
-    DISCARD_SESSIONS,
-    DISCARD_SIGN_INS,
-    DISCARD_CONNECTIONS,
-    DISCARD_LINKS
-};
 static const struct db_stmt session_discard_stmt = {
     "session_discard",
     "WITH old AS (DELETE FROM job WHERE name LIKE 'discard per user %'"
@@ -57,6 +51,13 @@ static const struct db_stmt session_discard_stmt = {
     "  (SELECT count(*) FROM i) AS sign_ins, (SELECT count(*) FROM c) AS connections,"
     "  (SELECT count(*) FROM l) AS links",
     1};
+static const struct db_column session_discard_columns[] = {
+    {"done",        DB_INTO(struct session_discarded, done)       },
+    {"sessions",    DB_INTO(struct session_discarded, sessions)   },
+    {"sign_ins",    DB_INTO(struct session_discarded, sign_ins)   },
+    {"connections", DB_INTO(struct session_discarded, connections)},
+    {"links",       DB_INTO(struct session_discarded, links)      },
+};
 
 static enum az_status
 remove_rows(struct op *op, const struct removal *removal, int64_t *removed)
@@ -93,16 +94,8 @@ enum az_status
 session_discard(struct op *op, const char *start, struct session_discarded *ret)
 {
     struct db_params params = {.count = 0};
-    PGresult *result;
     db_text(&params, start);
     *ret = (struct session_discarded){.done = false};
-    enum az_status st = db_exec(op, &session_discard_stmt, &params, false, &result);
-    if (st != AZ_OK)
-        return st;
-    ret->done = db_get_bool(result, 0, DISCARD_DONE);
-    ret->sessions = db_get_number(result, 0, DISCARD_SESSIONS, 0);
-    ret->sign_ins = db_get_number(result, 0, DISCARD_SIGN_INS, 0);
-    ret->connections = db_get_number(result, 0, DISCARD_CONNECTIONS, 0);
-    ret->links = db_get_number(result, 0, DISCARD_LINKS, 0);
-    return AZ_OK;
+    return db_fetch_row(op, &session_discard_stmt, &params, false,
+                        DB_TABLE(struct session_discarded, session_discard_columns), ret, NULL);
 }

@@ -5,12 +5,12 @@
 #include "crypto/keyring.h"
 #include "crypto/secret.h"
 #include "store/db/db.h"
+#include "store/db/trip/db_row.h"
 #include "store/people/sessions.h"
 
 /* The cookie's own session comes first. A session that had expired counts only if an ID token names
  * it: the user was not asked about it, and a session that is found is logged out at its provider
  * too, which any page could otherwise do to the user. */
-enum session_end_column { END_SID, END_SUBJECT, END_IDP, END_ID_TOKEN_SEALED };
 static const struct db_stmt session_end_stmt = {
     "session_end",
     "WITH gone AS (DELETE FROM browser_session WHERE id_hash = $1 OR (sid = $2 AND subject = $3)"
@@ -19,20 +19,25 @@ static const struct db_stmt session_end_stmt = {
     "  WHERE expires_at > now() OR (sid = $2 AND subject = $3)"
     "  ORDER BY id_hash IS DISTINCT FROM $1",
     3};
-
-enum logout_facts_column {
-    FACTS_SUBJECT,
-    FACTS_LABEL,
-    FACTS_IDP,
-    FACTS_CLIENT,
-    FACTS_BY_ADMIN,
-    FACTS_CLIENT_NAME,
-    FACTS_URIS
+struct session_ended {
+    struct session_end end; /* without the ID token */
+    const char *sid;
+    const unsigned char *sealed; /* the ID token, or NULL */
+    size_t length;
 };
+/* clang-format off */
+static const struct db_column session_end_columns[] = {
+    {"sid",             DB_INTO(struct session_ended, sid)},
+    {"subject",         DB_INTO(struct session_ended, end.subject)},
+    {"idp",             DB_INTO(struct session_ended, end.idp)},
+    {"id_token_sealed", DB_OCTETS_INTO(struct session_ended, sealed, length)},
+};
+/* clang-format on */
+
 static const struct db_stmt logout_facts_stmt = {
     "logout_facts",
     "SELECT s.subject, coalesce(p.claims ->> 'email', p.claims ->> 'preferred_username',"
-    "  p.claims ->> 'name') AS label, s.idp, c.id AS client,"
+    "  p.claims ->> 'name') AS label, s.idp, c.id IS NOT NULL AS client,"
     "  c.registration_type = 'ADMIN' AS by_admin, c.client_name,"
     "  to_json(c.post_logout_redirect_uris) AS uris"
     " FROM (SELECT 1) AS one"
@@ -40,6 +45,17 @@ static const struct db_stmt logout_facts_stmt = {
     "  LEFT JOIN subject p ON p.subject = s.subject"
     "  LEFT JOIN client c ON c.client_id = $2 AND c.enabled",
     2};
+/* clang-format off */
+static const struct db_column logout_facts_columns[] = {
+    {"subject",     DB_INTO(struct logout_facts, subject)},
+    {"label",       DB_INTO(struct logout_facts, label)},
+    {"idp",         DB_INTO(struct logout_facts, idp)},
+    {"client",      DB_INTO(struct logout_facts, client), .needed = true},
+    {"by_admin",    DB_INTO(struct logout_facts, by_admin)},
+    {"client_name", DB_INTO(struct logout_facts, name)},
+    {"uris",        DB_INTO(struct logout_facts, uris)},
+};
+/* clang-format on */
 
 /* clang-format off */
 static const struct db_stmt sessions_page_stmt = {
@@ -84,14 +100,13 @@ const struct json_rows session_rows = {
 /* Open the provider's ID token. One that does not open (the credential key was changed) does not
  * prevent the logout. */
 static const char *
-open_id_token(struct op *op, const PGresult *row)
+open_id_token(struct op *op, const struct session_ended *ended)
 {
-    unsigned char *box, *plain;
-    size_t length, plain_length;
-    if (db_get(row, 0, END_ID_TOKEN_SEALED) == NULL
-        || db_get_octets(op->mem, row, 0, END_ID_TOKEN_SEALED, &box, &length) != AZ_OK
+    unsigned char *plain;
+    size_t plain_length;
+    if (ended->sealed == NULL
         || keyring_open(op->mem, op->az->keyring, KEYRING_SIGN_IN,
-                        session_id_token_place(op->mem, db_get(row, 0, END_SID)), box, length,
+                        session_id_token_place(op->mem, ended->sid), ended->sealed, ended->length,
                         &plain, &plain_length)
                != AZ_OK)
         return NULL;
@@ -103,19 +118,20 @@ session_end(struct op *op, const unsigned char *id_hash, const char *sid, const 
             struct session_end *ret)
 {
     struct db_params params = {.count = 0};
-    PGresult *result;
+    struct session_ended ended = {.sid = NULL};
+    bool found;
     db_octets(&params, id_hash, SHA256_OCTETS);
     db_text(&params, sid);
     db_text(&params, subject);
-    enum az_status st = db_exec(op, &session_end_stmt, &params, false, &result);
+    enum az_status st =
+        db_fetch_row(op, &session_end_stmt, &params, false,
+                     DB_TABLE(struct session_ended, session_end_columns), &ended, &found);
     if (st != AZ_OK)
         return st;
-    *ret = (struct session_end){.found = PQntuples(result) > 0};
-    if (ret->found) {
-        ret->subject = db_get(result, 0, END_SUBJECT);
-        ret->idp = db_get_number(result, 0, END_IDP, 0);
-        ret->id_token = open_id_token(op, result);
-    }
+    *ret = ended.end;
+    ret->found = found;
+    if (found)
+        ret->id_token = open_id_token(op, &ended);
     return AZ_OK;
 }
 
@@ -124,23 +140,9 @@ logout_facts_fetch(struct op *op, const unsigned char *id_hash, const char *clie
                    struct logout_facts *ret)
 {
     struct db_params params = {.count = 0};
-    PGresult *row;
     db_octets(&params, id_hash, SHA256_OCTETS);
     db_text(&params, client_id);
-    enum az_status st = db_exec(op, &logout_facts_stmt, &params, true, &row);
-    if (st != AZ_OK)
-        return st;
-    struct logout_facts facts = {
-        .subject = db_get(row, 0, FACTS_SUBJECT),
-        .label = db_get(row, 0, FACTS_LABEL),
-        .idp = db_get_number(row, 0, FACTS_IDP, 0),
-        .client = db_get(row, 0, FACTS_CLIENT) != NULL,
-        .by_admin = db_get_bool(row, 0, FACTS_BY_ADMIN),
-        .name = db_get(row, 0, FACTS_CLIENT_NAME),
-    };
-    if (db_get_words(op->mem, row, 0, FACTS_URIS, &facts.uris) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL,
-                       "the postLogoutRedirectUris of a client cannot be read");
-    *ret = facts;
-    return AZ_OK;
+    *ret = (struct logout_facts){.subject = NULL};
+    return db_fetch_row(op, &logout_facts_stmt, &params, true,
+                        DB_TABLE(struct logout_facts, logout_facts_columns), ret, NULL);
 }

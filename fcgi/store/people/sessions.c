@@ -10,6 +10,7 @@
 #include "crypto/keyring.h"
 #include "crypto/random.h"
 #include "store/db/db.h"
+#include "store/db/trip/db_row.h"
 #include "store/people/stored_claims.h"
 
 /* Random octets of a sid, which names a session in ID tokens and is not a credential. */
@@ -21,23 +22,37 @@
  * per timeout and not with each request, but never beyond SVC_SESSION_MAX_AGE ($4) after the
  * sign-in. It moves back if one of the two was made shorter. Running the statement twice has no
  * further effect. */
-enum session_find_column {
-    FIND_SUBJECT,
-    FIND_IDP,
-    FIND_IDP_ID,
-    FIND_ISSUER,
-    FIND_AUTH_TIME,
-    FIND_ACR,
-    FIND_AMR,
-    FIND_CLAIMS,
-    FIND_CONSENTS,
-    FIND_CONTROL
-};
 /* The newest 100 consents of a subject; between the two, a statement names the subject, the client
  * and the redirect host. An application asks for a few combinations of scopes and resources; a user
  * who gave more is asked again. */
 #define CONSENTS_OF "to_json(ARRAY(SELECT encode(c.what, 'hex') FROM consent c WHERE c.subject = "
 #define CONSENTS_NEWEST " ORDER BY c.granted_at DESC LIMIT 100)) AS consents,"
+/* A row of the two statements. */
+struct session_stored {
+    struct session session;
+    const char *control; /* the control `consent`, or NULL */
+    bool stale;          /* the list of providers has changed */
+};
+/* clang-format off */
+#define SESSION_ROWS(into, member)                                                                 \
+    {"subject", DB_INTO(into, member.subject)},                                                    \
+    {"idp", DB_INTO(into, member.idp)},                                                            \
+    {"idp_id", DB_INTO(into, member.idp_id)},                                                      \
+    {"issuer", DB_INTO(into, member.issuer)},                                                      \
+    {"auth_time", DB_INTO(into, member.auth_time)},                                                \
+    {"acr", DB_INTO(into, member.acr)},                                                            \
+    {"amr", DB_INTO(into, member.amr)},                                                            \
+    {"claims", DB_INTO(into, member.claims)},                                                      \
+    {"consents", DB_INTO(into, member.consents)},                                                  \
+    {"control", DB_INTO(into, control)}
+static const struct db_column session_find_columns[] = {
+    SESSION_ROWS(struct session_stored, session),
+};
+static const struct db_column session_create_columns[] = {
+    SESSION_ROWS(struct session_stored, session),
+    {"stale", DB_INTO(struct session_stored, stale), .needed = true},
+};
+/* clang-format on */
 static const struct db_stmt session_find_stmt = {
     "session_find",
     "WITH found AS (SELECT s.*, p.idp_id, u.issuer, u.claims,"
@@ -71,19 +86,6 @@ static const struct db_stmt session_find_stmt = {
  * user at the same moment can collide in the unique indexes; the caller then runs the statement
  * again.
  */
-enum session_create_column {
-    CREATE_SUBJECT,
-    CREATE_IDP,
-    CREATE_IDP_ID,
-    CREATE_ISSUER,
-    CREATE_AUTH_TIME,
-    CREATE_ACR,
-    CREATE_AMR,
-    CREATE_CLAIMS,
-    CREATE_CONSENTS,
-    CREATE_CONTROL,
-    CREATE_STALE
-};
 static const struct db_stmt session_create_stmt = {
     "session_create",
     "WITH list AS (SELECT last_value <> $17 AS stale FROM identity_provider_version_seq),"
@@ -123,18 +125,20 @@ static const struct db_stmt session_take_console_stmt = {
     " AND created_at > now() - make_interval(secs => $2::double precision) AND expires_at > now()",
     2};
 
-enum session_person_column { PERSON_LABEL, PERSON_NAME };
 static const struct db_stmt session_person_stmt = {
     "session_person",
     "SELECT coalesce(s.claims ->> 'email', s.claims ->> 'preferred_username',"
     "  s.claims ->> 'name') AS label, p.name"
     " FROM identity_provider p LEFT JOIN subject s ON s.subject = $1 WHERE p.id = $2",
     2};
-
-/* read_session reads what both statements give. */
-_Static_assert((int) FIND_SUBJECT == (int) CREATE_SUBJECT
-                   && (int) FIND_CONTROL == (int) CREATE_CONTROL,
-               "the same columns");
+struct person_shown {
+    const char *label; /* of the person, or NULL */
+    const char *name;  /* of the provider, or NULL */
+};
+static const struct db_column session_person_columns[] = {
+    {"label", DB_INTO(struct person_shown, label)},
+    {"name",  DB_INTO(struct person_shown, name) },
+};
 
 /* Return the mode of the consent control. A missing or broken row gives the shipped default: ask
  * for clients that registered themselves. */
@@ -153,32 +157,18 @@ read_consent_mode(TALLOC_CTX *mem, const char *payload)
     return CONSENT_DYNAMIC_CLIENTS;
 }
 
-/* Fill the session; texts stay in the result, which lives as long as the operation. */
+/* Give a session, whose texts stay in the result, which lives as long as the operation. */
 static enum az_status
-read_session(struct op *op, const PGresult *row, const unsigned char *id_hash, struct session *ret,
-             enum consent_mode *ret_mode)
+session_give(struct op *op, const struct session_stored *stored, const unsigned char *id_hash,
+             struct session *ret, enum consent_mode *ret_mode)
 {
-    struct session session = {
-        .found = db_get(row, 0, FIND_SUBJECT) != NULL,
-        .subject = db_get(row, 0, FIND_SUBJECT),
-        .idp = db_get_number(row, 0, FIND_IDP, 0),
-        .idp_id = db_get(row, 0, FIND_IDP_ID),
-        .issuer = db_get(row, 0, FIND_ISSUER),
-        .auth_time = db_get_number(row, 0, FIND_AUTH_TIME, 0),
-        .acr = db_get(row, 0, FIND_ACR),
-    };
-    enum az_status st = AZ_OK;
-    if (session.found)
-        st = db_read_json(op, row, 0, FIND_AMR, &session.amr);
-    if (st == AZ_OK && session.found)
-        st = stored_claims_read(op, row, 0, FIND_CLAIMS, &session.claims);
-    if (st == AZ_OK && db_get_words(op->mem, row, 0, FIND_CONSENTS, &session.consents) != AZ_OK)
-        st = op_no_memory(op);
+    enum az_status st = stored_claims_typed(op, stored->session.claims);
     if (st != AZ_OK)
         return st;
-    memcpy(session.id_hash, id_hash, SHA256_OCTETS);
-    *ret = session;
-    *ret_mode = read_consent_mode(op->mem, db_get(row, 0, FIND_CONTROL));
+    *ret = stored->session;
+    ret->found = ret->subject != NULL;
+    memcpy(ret->id_hash, id_hash, SHA256_OCTETS);
+    *ret_mode = read_consent_mode(op->mem, stored->control);
     return AZ_OK;
 }
 
@@ -200,14 +190,16 @@ session_find(struct op *op, const unsigned char *id_hash, const struct consent_p
              struct session *ret, enum consent_mode *ret_mode)
 {
     struct db_params params = {.count = 0};
-    PGresult *result;
+    struct session_stored stored = {.stale = false};
     db_octets(&params, id_hash, SHA256_OCTETS);
     db_number(&params, op->az->cfg->session_timeout);
     db_number(&params, op->az->cfg->session_max_age);
     bind_client(&params, place);
     bind_host(&params, place);
-    enum az_status st = db_exec(op, &session_find_stmt, &params, true, &result);
-    return st == AZ_OK ? read_session(op, result, id_hash, ret, ret_mode) : st;
+    enum az_status st =
+        db_fetch_row(op, &session_find_stmt, &params, true,
+                     DB_TABLE(struct session_stored, session_find_columns), &stored, NULL);
+    return st == AZ_OK ? session_give(op, &stored, id_hash, ret, ret_mode) : st;
 }
 
 enum az_status
@@ -227,14 +219,16 @@ session_person(struct op *op, const struct session *session, const char **ret_la
                const char **ret_provider)
 {
     struct db_params params = {.count = 0};
-    PGresult *result;
+    struct person_shown shown = {.label = NULL};
     db_text(&params, session->subject);
     db_number(&params, session->idp);
-    enum az_status st = db_exec(op, &session_person_stmt, &params, true, &result);
+    enum az_status st =
+        db_fetch_row(op, &session_person_stmt, &params, true,
+                     DB_TABLE(struct person_shown, session_person_columns), &shown, NULL);
     if (st != AZ_OK)
         return st;
-    *ret_label = db_get(result, 0, PERSON_LABEL);
-    *ret_provider = db_get(result, 0, PERSON_NAME);
+    *ret_label = shown.label;
+    *ret_provider = shown.name;
     return AZ_OK;
 }
 
@@ -320,16 +314,16 @@ bind_create(struct op *op, struct db_params *params, const struct create *create
 /* Try once; AZ_RETRY without a fault if another request made the same subject at the same
  * moment. */
 static enum az_status
-try_create(struct op *op, const struct create *create, const PGresult **ret)
+try_create(struct op *op, const struct create *create, struct session_stored *ret)
 {
     struct db_batch *batch = db_batch_new(op);
     struct db_step *step = db_batch_add(batch, &session_create_stmt);
     enum az_status st = bind_create(op, &step->params, create);
     if (st == AZ_OK)
         st = db_run_or_retry(op, batch, false, SQLSTATE_UNIQUE_VIOLATION);
-    if (st == AZ_OK)
-        *ret = step->result;
-    return st;
+    return st == AZ_OK ? db_read_row(op, step->result, 0,
+                                     DB_TABLE(struct session_stored, session_create_columns), ret)
+                       : st;
 }
 
 enum az_status
@@ -340,14 +334,14 @@ session_create(struct op *op, const struct sign_in_result *result,
 {
     struct fresh fresh = {NULL, NULL, 0};
     const struct create create = {result, &fresh, id_hash, old_id_hash, place};
-    const PGresult *row = NULL;
+    struct session_stored stored = {.stale = false};
     enum az_status st = make_fresh(op, result->id_token, &fresh);
-    if (st == AZ_OK && (st = try_create(op, &create, &row)) == AZ_RETRY)
-        st = try_create(op, &create, &row);
+    if (st == AZ_OK && (st = try_create(op, &create, &stored)) == AZ_RETRY)
+        st = try_create(op, &create, &stored);
     if (st == AZ_RETRY)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "two sign-ins of one user collided twice");
     if (st != AZ_OK)
         return st;
-    *ret_stale = db_get_bool(row, 0, CREATE_STALE);
-    return read_session(op, row, id_hash, ret, ret_mode);
+    *ret_stale = stored.stale;
+    return session_give(op, &stored, id_hash, ret, ret_mode);
 }

@@ -9,6 +9,7 @@
 #include "crypto/secret.h"
 #include "store/db/db.h"
 #include "store/db/keep/partitions.h"
+#include "store/db/trip/db_row.h"
 
 /* Check the caller's cached rows where the sign-in is written: a changed or new provider, or a
  * changed client, could lead to another choice. */
@@ -26,32 +27,11 @@ static const struct db_stmt sign_in_insert_stmt = {
     "precision) FROM ok",
     26};
 
-enum sign_in_find_column { FIND_REQUEST };
 static const struct db_stmt sign_in_find_stmt = {
     "sign_in_find",
     "SELECT s.request FROM sign_in s JOIN identity_provider p ON p.id = s.idp"
     " WHERE s.state_hash = $1 AND s.browser_hash = $2 AND s.expires_at > now() AND p.idp_id = $3",
     3};
-enum sign_in_take_column {
-    TAKE_NONCE,
-    TAKE_VERIFIER_SEALED,
-    TAKE_ID,
-    TAKE_VERSION,
-    TAKE_IDP_ID,
-    TAKE_NAME,
-    TAKE_ISSUER,
-    TAKE_CLIENT_ID,
-    TAKE_SECRET_SEALED,
-    TAKE_AUTHORIZATION_ENDPOINT,
-    TAKE_TOKEN_ENDPOINT,
-    TAKE_USERINFO_ENDPOINT,
-    TAKE_JWKS_URI,
-    TAKE_SCOPES,
-    TAKE_AUTHORIZE_PARAMS,
-    TAKE_ENABLED,
-    TAKE_LIST_CLAIMS,
-    TAKE_USERINFO
-};
 static const struct db_stmt sign_in_take_stmt = {
     "sign_in_take",
     "DELETE FROM sign_in s USING identity_provider p"
@@ -59,6 +39,18 @@ static const struct db_stmt sign_in_take_stmt = {
     "  AND p.id = s.idp AND p.idp_id = $3"
     " RETURNING s.nonce, s.verifier_sealed, " IDENTITY_PROVIDER_COLUMNS,
     3};
+struct sign_in_stored {
+    struct sign_in row;          /* without its verifier */
+    const unsigned char *sealed; /* the verifier */
+    size_t length;
+};
+/* clang-format off */
+static const struct db_column sign_in_take_columns[] = {
+    {"nonce",           DB_INTO(struct sign_in_stored, row.nonce)},
+    {"verifier_sealed", DB_OCTETS_INTO(struct sign_in_stored, sealed, length), .needed = true},
+    IDENTITY_PROVIDER_ROWS(struct sign_in_stored, row.provider),
+};
+/* clang-format on */
 
 static const char *
 verifier_place(TALLOC_CTX *mem, const unsigned char state_hash[SHA256_OCTETS])
@@ -111,16 +103,15 @@ sign_in_insert(struct op *op, const struct sign_in_new *sign_in, const struct au
 }
 
 static enum az_status
-open_verifier(struct op *op, const PGresult *row, const unsigned char state_hash[SHA256_OCTETS],
-              const char **ret)
+open_verifier(struct op *op, const struct sign_in_stored *stored,
+              const unsigned char state_hash[SHA256_OCTETS], const char **ret)
 {
-    unsigned char *box, *plain;
-    size_t length, plain_length;
+    unsigned char *plain;
+    size_t plain_length;
     const char *place = verifier_place(op->mem, state_hash), *text = NULL;
     if (place != NULL
-        && db_get_octets(op->mem, row, 0, TAKE_VERIFIER_SEALED, &box, &length) == AZ_OK
-        && keyring_open(op->mem, op->az->keyring, KEYRING_SIGN_IN, place, box, length, &plain,
-                        &plain_length)
+        && keyring_open(op->mem, op->az->keyring, KEYRING_SIGN_IN, place, stored->sealed,
+                        stored->length, &plain, &plain_length)
                == AZ_OK) {
         text = secret_copy(op->mem, plain, plain_length);
         talloc_free(plain);
@@ -144,31 +135,25 @@ enum az_status
 sign_in_find(struct op *op, const struct sign_in_key *key, const char **ret_request)
 {
     struct db_params params = {.count = 0};
-    PGresult *row;
     sign_in_bind_key(&params, key);
-    enum az_status st = db_exec(op, &sign_in_find_stmt, &params, true, &row);
-    if (st == AZ_OK)
-        *ret_request = PQntuples(row) > 0 ? db_get(row, 0, FIND_REQUEST) : NULL;
-    return st;
+    return db_fetch_text(op, &sign_in_find_stmt, &params, ret_request);
 }
 
 enum az_status
 sign_in_take(struct op *op, const struct sign_in_key *key, struct sign_in *ret)
 {
     struct db_params params = {.count = 0};
-    struct sign_in sign_in = {.found = false};
-    PGresult *row;
+    struct sign_in_stored stored = {.sealed = NULL};
+    bool found;
     sign_in_bind_key(&params, key);
-    enum az_status st = db_exec(op, &sign_in_take_stmt, &params, false, &row);
-    if (st == AZ_OK && PQntuples(row) > 0) {
-        sign_in.found = true;
-        sign_in.nonce = db_get(row, 0, TAKE_NONCE);
-        st = identity_provider_read(op, op->mem, row, 0, TAKE_ID, &sign_in.provider);
-        if (st == AZ_OK)
-            st = open_verifier(op, row, key->state_hash, &sign_in.verifier);
-        sign_in.disabled = !sign_in.provider.enabled;
-    }
+    enum az_status st =
+        db_fetch_row(op, &sign_in_take_stmt, &params, false,
+                     DB_TABLE(struct sign_in_stored, sign_in_take_columns), &stored, &found);
+    if (found)
+        st = open_verifier(op, &stored, key->state_hash, &stored.row.verifier);
+    stored.row.found = found;
+    stored.row.disabled = found && !stored.row.provider.enabled;
     if (st == AZ_OK)
-        *ret = sign_in;
+        *ret = stored.row;
     return st;
 }

@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "base/words.h"
-#include "store/db/db.h"
 
 #define VERIFIED "_verified"
 
@@ -65,10 +64,7 @@ stored_claims_type(json_t *claims)
 }
 
 enum az_status
-stored_claims_read(struct op *op, const PGresult *result, int row, int column, json_t **ret)
+stored_claims_typed(struct op *op, json_t *claims)
 {
-    enum az_status st = db_read_json(op, result, row, column, ret);
-    if (st == AZ_OK && stored_claims_type(*ret) != AZ_OK)
-        st = op_no_memory(op);
-    return st;
+    return stored_claims_type(claims) == AZ_OK ? AZ_OK : op_no_memory(op);
 }

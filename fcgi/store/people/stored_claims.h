@@ -4,7 +4,6 @@
 #define AZ_STORE_PEOPLE_STORED_CLAIMS_H
 
 #include <jansson.h>
-#include <libpq-fe.h>
 #include <stdbool.h>
 
 #include "base/op.h"
@@ -29,9 +28,8 @@ bool stored_claims_lack(const json_t *claims, const char *name);
  */
 enum az_status stored_claims_type(json_t *claims);
 
-/* Read the claims in a column, with their types, so that all readers of a row from before see the
- * same; NULL in *ret: the column is NULL. A failure sets a fault. */
-enum az_status stored_claims_read(struct op *op, const PGresult *result, int row, int column,
-                                  json_t **ret);
+/* The same for claims that were read from a row, or NULL. Each reader of a person's row calls this,
+ * so that all see the same in a row that an older version wrote. A failure sets a fault. */
+enum az_status stored_claims_typed(struct op *op, json_t *claims);
 
 #endif

@@ -4,11 +4,11 @@
 
 #include "base/json/jsonx.h"
 #include "store/db/db.h"
+#include "store/db/trip/db_row.h"
 #include "store/people/stored_claims.h"
 
 /* The writes of session_create_stmt (sessions.c) without a session. A name that a subject or a
  * client has is not taken. */
-enum subject_meet_column { MEET_SUBJECT, MEET_STALE, MEET_CLAIMS };
 static const struct db_stmt subject_meet_stmt = {
     "subject_meet",
     "WITH list AS (SELECT last_value <> $8 AS stale FROM identity_provider_version_seq),"
@@ -26,16 +26,29 @@ static const struct db_stmt subject_meet_stmt = {
     " SELECT coalesce(k.subject, n.subject) AS subject, list.stale, k.claims"
     " FROM list LEFT JOIN known k ON true LEFT JOIN person n ON true",
     8};
+/* clang-format off */
+static const struct db_column subject_meet_columns[] = {
+    {"subject", DB_INTO(struct subject_seen, name)},
+    {"stale",   DB_INTO(struct subject_seen, stale), .needed = true},
+    {"claims",  DB_INTO(struct subject_seen, claims)},
+};
+/* clang-format on */
 
-enum subject_know_column { KNOW_ISSUER, KNOW_IDP_ID, KNOW_CLAIMS };
 static const struct db_stmt subject_know_stmt = {
     "subject_know", "SELECT issuer, idp_id, claims FROM subject WHERE subject = $1", 1};
+/* clang-format off */
+static const struct db_column subject_know_columns[] = {
+    {"issuer", DB_INTO(struct subject_known, issuer), .needed = true},
+    {"idp_id", DB_INTO(struct subject_known, idp_id)},
+    {"claims", DB_INTO(struct subject_known, claims)},
+};
+/* clang-format on */
 
 static enum az_status
 try_meet(struct op *op, const struct subject_met *met, const char *claims, struct subject_seen *ret)
 {
     struct db_params params = {.count = 0};
-    PGresult *result;
+    *ret = (struct subject_seen){.name = NULL};
     db_text(&params, met->issuer);
     db_text(&params, met->upstream_sub);
     db_text(&params, met->idp_id);
@@ -44,12 +57,10 @@ try_meet(struct op *op, const struct subject_met *met, const char *claims, struc
     db_text(&params, claims);
     db_text(&params, met->home_issuer);
     db_number(&params, met->providers_version);
-    enum az_status st = db_exec(op, &subject_meet_stmt, &params, false, &result);
-    if (st != AZ_OK)
-        return st;
-    ret->name = db_get(result, 0, MEET_SUBJECT);
-    ret->stale = db_get_bool(result, 0, MEET_STALE);
-    return stored_claims_read(op, result, 0, MEET_CLAIMS, &ret->claims);
+    enum az_status st =
+        db_fetch_row(op, &subject_meet_stmt, &params, false,
+                     DB_TABLE(struct subject_seen, subject_meet_columns), ret, NULL);
+    return st == AZ_OK ? stored_claims_typed(op, ret->claims) : st;
 }
 
 enum az_status
@@ -71,13 +82,10 @@ enum az_status
 subject_know(struct op *op, const char *subject, struct subject_known *ret)
 {
     struct db_params params = {.count = 0};
-    PGresult *result;
     *ret = (struct subject_known){.issuer = NULL};
     db_text(&params, subject);
-    enum az_status st = db_exec(op, &subject_know_stmt, &params, true, &result);
-    if (st != AZ_OK || PQntuples(result) == 0)
-        return st;
-    ret->issuer = db_get(result, 0, KNOW_ISSUER);
-    ret->idp_id = db_get(result, 0, KNOW_IDP_ID);
-    return stored_claims_read(op, result, 0, KNOW_CLAIMS, &ret->claims);
+    enum az_status st =
+        db_fetch_row(op, &subject_know_stmt, &params, true,
+                     DB_TABLE(struct subject_known, subject_know_columns), ret, NULL);
+    return st == AZ_OK ? stored_claims_typed(op, ret->claims) : st;
 }

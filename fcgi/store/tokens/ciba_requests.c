@@ -13,15 +13,6 @@
 
 /* Each way to read the hint has an index of its own. Two rows are enough to know that the hint is
  * not unique. */
-enum ciba_person_find_column {
-    PERSON_SUBJECT,
-    PERSON_ISSUER,
-    PERSON_UPSTREAM_SUB,
-    PERSON_CLAIMS,
-    PERSON_ID,
-    PERSON_IDP_ID,
-    PERSON_BACKCHANNEL_NOTIFICATION_ENDPOINT
-};
 static const struct db_stmt ciba_person_find_stmt = {
     "ciba_person_find",
     "WITH who AS (SELECT subject FROM subject WHERE subject = $1"
@@ -34,9 +25,19 @@ static const struct db_stmt ciba_person_find_stmt = {
     " FROM who JOIN subject s ON s.subject = who.subject"
     "  JOIN identity_provider p ON p.issuer = s.issuer WHERE p.enabled LIMIT 2",
     4};
+/* clang-format off */
+static const struct db_column ciba_person_find_columns[] = {
+    {"subject",      DB_INTO(struct ciba_person, subject), .needed = true},
+    {"issuer",       DB_INTO(struct ciba_person, issuer), .needed = true},
+    {"upstream_sub", DB_INTO(struct ciba_person, upstream_sub)},
+    {"claims",       DB_INTO(struct ciba_person, claims)},
+    {"id",           DB_INTO(struct ciba_person, idp), .needed = true},
+    {"idp_id",       DB_INTO(struct ciba_person, idp_id), .needed = true},
+    {"backchannel_notification_endpoint", DB_INTO(struct ciba_person, endpoint)},
+};
+/* clang-format on */
 
 /* The count is exact, because the lock of the person was taken in a statement before. */
-enum ciba_request_insert_column { INSERT_CURRENT, INSERT_MADE };
 static const struct db_stmt ciba_request_insert_stmt = {
     "ciba_request_insert",
     "WITH ok AS (SELECT c.id AS client, p.id AS idp FROM client c, identity_provider p,"
@@ -53,27 +54,18 @@ static const struct db_stmt ciba_request_insert_stmt = {
     "   $25, $26, $27::inet, $28, $29, $30, $31 FROM made)"
     " SELECT EXISTS (SELECT 1 FROM ok) AS current, EXISTS (SELECT 1 FROM made) AS made",
     31};
+struct ciba_inserted {
+    bool current; /* client, provider and revision are as they were read */
+    bool made;    /* the row is there */
+};
+/* clang-format off */
+static const struct db_column ciba_request_insert_columns[] = {
+    {"current", DB_INTO(struct ciba_inserted, current), .needed = true},
+    {"made",    DB_INTO(struct ciba_inserted, made), .needed = true},
+};
+/* clang-format on */
 
 /* Only the request's own client moves its clock. */
-enum ciba_request_poll_column {
-    POLL_SECRET_HASH,
-    POLL_STATE,
-    POLL_EXPIRED,
-    POLL_CONSUMED,
-    POLL_EARLY,
-    POLL_FLOW_ID,
-    POLL_SUBJECT,
-    POLL_CLIENT_KEY,
-    POLL_CLIENT_VERSION,
-    POLL_CLIENT_ID,
-    POLL_CLIENT_TYPE,
-    POLL_REGISTRATION_TYPE,
-    POLL_AUTH_METHOD,
-    POLL_ENABLED,
-    POLL_SOFTWARE_ID,
-    POLL_SOFTWARE_VERSION,
-    POLL_STATEMENT
-};
 static const struct db_stmt ciba_request_poll_stmt = {
     "ciba_request_poll",
     "WITH polled AS (UPDATE ciba_request SET polled_at = now(),"
@@ -87,6 +79,26 @@ static const struct db_stmt ciba_request_poll_stmt = {
     "  q.subject, " CLIENT_COLUMNS " FROM ciba_request q JOIN client c ON c.id = q.client"
     "  LEFT JOIN token_grant g ON g.id = q.id WHERE q.id = $1::uuid",
     4};
+
+/* A row of ciba_request_poll. */
+struct ciba_stored {
+    unsigned char secret_hash[SHA256_OCTETS];
+    const char *state;
+    bool consumed; /* the approval was redeemed */
+    struct ciba_poll poll;
+};
+/* clang-format off */
+static const struct db_column ciba_request_poll_columns[] = {
+    {"secret_hash", DB_INTO(struct ciba_stored, secret_hash)},
+    {"state",       DB_INTO(struct ciba_stored, state), .needed = true},
+    {"expired",     DB_INTO(struct ciba_stored, poll.expired), .needed = true},
+    {"consumed",    DB_INTO(struct ciba_stored, consumed), .needed = true},
+    {"early",       DB_INTO(struct ciba_stored, poll.early)},
+    {"flow_id",     DB_INTO(struct ciba_stored, poll.owner.flow_id)},
+    {"subject",     DB_INTO(struct ciba_stored, poll.owner.subject), .needed = true},
+    CLIENT_ROWS(struct ciba_stored, poll.owner.client),
+};
+/* clang-format on */
 
 static const struct db_stmt ciba_request_purge_stmt = {
     "ciba_request_purge",
@@ -108,18 +120,10 @@ ciba_person_find(struct op *op, const struct ciba_hint *hint, struct ciba_person
     enum az_status st = db_exec(op, &ciba_person_find_stmt, &params, true, &row);
     if (st != AZ_OK || PQntuples(row) != 1)
         return st;
-    struct ciba_person person = {
-        .found = true,
-        .subject = db_get(row, 0, PERSON_SUBJECT),
-        .issuer = db_get(row, 0, PERSON_ISSUER),
-        .upstream_sub = db_get(row, 0, PERSON_UPSTREAM_SUB),
-        .idp = db_get_number(row, 0, PERSON_ID, 0),
-        .idp_id = db_get(row, 0, PERSON_IDP_ID),
-        .endpoint = db_get(row, 0, PERSON_BACKCHANNEL_NOTIFICATION_ENDPOINT),
-    };
-    st = stored_claims_read(op, row, 0, PERSON_CLAIMS, &person.claims);
+    st = db_read_row(op, row, 0, DB_TABLE(struct ciba_person, ciba_person_find_columns), ret);
     if (st == AZ_OK)
-        *ret = person;
+        st = stored_claims_typed(op, ret->claims);
+    ret->found = st == AZ_OK;
     return st;
 }
 
@@ -170,22 +174,22 @@ ciba_request_insert(struct op *op, const struct ciba_request_new *request,
         *ret = CIBA_STALE;
         return AZ_OK;
     }
+    struct ciba_inserted inserted = {.made = false};
     if (st == AZ_OK)
-        *ret = db_get_bool(step->result, 0, INSERT_MADE)      ? CIBA_MADE
-               : db_get_bool(step->result, 0, INSERT_CURRENT) ? CIBA_FULL
-                                                              : CIBA_STALE;
+        st = db_read_row(op, step->result, 0,
+                         DB_TABLE(struct ciba_inserted, ciba_request_insert_columns), &inserted);
+    if (st == AZ_OK)
+        *ret = inserted.made ? CIBA_MADE : inserted.current ? CIBA_FULL : CIBA_STALE;
     return st;
 }
 
 static enum ciba_state
-state_of(const PGresult *row)
+state_of(const struct ciba_stored *stored)
 {
-    const char *state = db_get(row, 0, POLL_STATE);
-    if (db_get_bool(row, 0, POLL_CONSUMED))
-        return CIBA_CONSUMED;
-    return strcmp(state, "pending") == 0    ? CIBA_PENDING
-           : strcmp(state, "approved") == 0 ? CIBA_APPROVED
-                                            : CIBA_DENIED;
+    return stored->consumed                         ? CIBA_CONSUMED
+           : strcmp(stored->state, "pending") == 0  ? CIBA_PENDING
+           : strcmp(stored->state, "approved") == 0 ? CIBA_APPROVED
+                                                    : CIBA_DENIED;
 }
 
 enum az_status
@@ -193,27 +197,22 @@ ciba_request_poll(struct op *op, const struct token_parts *parts, const struct c
                   struct ciba_poll *ret)
 {
     struct db_params params = {.count = 0};
-    PGresult *row;
-    const unsigned char *hash = NULL;
-    size_t length = 0;
+    struct ciba_stored stored = {.state = NULL};
+    bool found;
     db_octets(&params, parts->id, UUID7_OCTETS);
     db_number(&params, client->id);
     db_number(&params, CIBA_INTERVAL_STEP);
     db_number(&params, CIBA_INTERVAL_MAX);
     *ret = (struct ciba_poll){.owner = {.found = false}};
-    enum az_status st = db_exec(op, &ciba_request_poll_stmt, &params, false, &row);
-    if (st != AZ_OK || PQntuples(row) == 0)
+    enum az_status st =
+        db_fetch_row(op, &ciba_request_poll_stmt, &params, false,
+                     DB_TABLE(struct ciba_stored, ciba_request_poll_columns), &stored, &found);
+    if (st != AZ_OK || !found
+        || !secret_equal(stored.secret_hash, SHA256_OCTETS, parts->secret_hash, SHA256_OCTETS))
         return st;
-    st = db_read_octets(op, row, 0, POLL_SECRET_HASH, &hash, &length);
-    if (st != AZ_OK || !secret_equal(hash, length, parts->secret_hash, SHA256_OCTETS))
-        return st;
+    *ret = stored.poll;
     ret->owner.found = true;
-    ret->owner.flow_id = db_get(row, 0, POLL_FLOW_ID);
-    ret->owner.subject = db_get(row, 0, POLL_SUBJECT);
-    client_read_columns(row, POLL_CLIENT_KEY, &ret->owner.client);
-    ret->state = state_of(row);
-    ret->expired = db_get_bool(row, 0, POLL_EXPIRED);
-    ret->early = db_get_bool(row, 0, POLL_EARLY);
+    ret->state = state_of(&stored);
     return AZ_OK;
 }
 

@@ -34,52 +34,6 @@
     " JOIN client c ON c.id = g.client JOIN identity_provider p ON p.id = g.idp"                   \
     " JOIN subject s ON s.subject = g.subject"
 
-/* Both statements have these columns. */
-enum grant_of_code_column {
-    OF_SECRET_HASH,
-    OF_ID,
-    OF_CODE_LIVE,
-    OF_REDEEMED,
-    OF_REVOKED,
-    OF_LIVE,
-    OF_PROVIDER_ENABLED,
-    OF_ROTATED,
-    OF_REUSABLE,
-    OF_ENDED,
-    OF_ISSUED_AT,
-    OF_ENDS_AT,
-    OF_EXPIRES_AT,
-    OF_SUBJECT,
-    OF_ISSUER,
-    OF_IDP_ID,
-    OF_CLAIMS,
-    OF_SID,
-    OF_FLOW_ID,
-    OF_REDIRECT_URI,
-    OF_CODE_CHALLENGE,
-    OF_NONCE,
-    OF_AUTH_TIME,
-    OF_WITH_AUTH_TIME,
-    OF_ACR,
-    OF_AMR,
-    OF_SCOPE,
-    OF_RESOURCE,
-    OF_RESOURCE_TYPES,
-    OF_DETAILS,
-    OF_GRANTED_SCOPE,
-    OF_DPOP_JKT,
-    OF_JKT,
-    OF_CLIENT_KEY,
-    OF_CLIENT_VERSION,
-    OF_CLIENT_ID,
-    OF_CLIENT_TYPE,
-    OF_REGISTRATION_TYPE,
-    OF_AUTH_METHOD,
-    OF_ENABLED,
-    OF_SOFTWARE_ID,
-    OF_SOFTWARE_VERSION,
-    OF_STATEMENT
-};
 static const struct db_stmt grant_of_code_stmt = {
     "grant_of_code",
     "SELECT g.code_hash AS secret_hash," FAMILY_COLUMNS
@@ -96,83 +50,66 @@ static const struct db_stmt grant_of_refresh_stmt = {
     " JOIN token_grant g ON g.id = r.grant_id" FAMILY_JOINS,
     3};
 
-static void
-grant_read_scalars(const PGresult *row, struct grant_row *ret)
-{
-    client_read_columns(row, OF_CLIENT_KEY, &ret->client);
-    ret->code_live = db_get_bool(row, 0, OF_CODE_LIVE);
-    ret->redeemed = db_get_bool(row, 0, OF_REDEEMED);
-    ret->revoked = db_get_bool(row, 0, OF_REVOKED);
-    ret->live = db_get_bool(row, 0, OF_LIVE);
-    ret->provider_enabled = db_get_bool(row, 0, OF_PROVIDER_ENABLED);
-    ret->rotated = db_get_bool(row, 0, OF_ROTATED);
-    ret->reusable = db_get_bool(row, 0, OF_REUSABLE);
-    ret->ended = db_get_bool(row, 0, OF_ENDED);
-    ret->issued_at = db_get_number(row, 0, OF_ISSUED_AT, 0);
-    ret->ends_at = db_get_number(row, 0, OF_ENDS_AT, 0);
-    ret->expires_at = db_get_number(row, 0, OF_EXPIRES_AT, 0);
-    ret->subject = db_get(row, 0, OF_SUBJECT);
-    ret->issuer = db_get(row, 0, OF_ISSUER);
-    ret->idp_id = db_get(row, 0, OF_IDP_ID);
-    ret->sid = db_get(row, 0, OF_SID);
-    ret->flow_id = db_get(row, 0, OF_FLOW_ID);
-    ret->redirect_uri = db_get(row, 0, OF_REDIRECT_URI);
-    ret->code_challenge = db_get(row, 0, OF_CODE_CHALLENGE);
-    ret->nonce = db_get(row, 0, OF_NONCE);
-    ret->auth_time = db_get_number(row, 0, OF_AUTH_TIME, 0);
-    ret->with_auth_time = db_get_bool(row, 0, OF_WITH_AUTH_TIME);
-    ret->acr = db_get(row, 0, OF_ACR);
-    ret->scope = db_get(row, 0, OF_SCOPE);
-    ret->resource = db_get(row, 0, OF_RESOURCE);
-    ret->granted_scope = db_get(row, 0, OF_GRANTED_SCOPE);
-    ret->dpop_jkt = db_get(row, 0, OF_DPOP_JKT);
-    ret->jkt = db_get(row, 0, OF_JKT);
-}
-
-/* Read a column of exactly this many octets. */
-static enum az_status
-grant_read_octets(struct op *op, const PGresult *row, enum grant_of_code_column column,
-                  size_t wanted, const unsigned char **ret)
-{
-    size_t length = 0;
-    enum az_status st = db_read_octets(op, row, 0, column, ret, &length);
-    if (st == AZ_OK && length != wanted)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: column %s has another length",
-                       PQfname(row, column));
-    return st;
-}
+/* A row of either statement, which is not shown to anyone until the secret was compared. */
+struct grant_stored {
+    unsigned char secret_hash[SHA256_OCTETS];
+    struct grant_row row;
+};
+/* clang-format off */
+static const struct db_column grant_of_code_columns[] = {
+    {"secret_hash",      DB_INTO(struct grant_stored, secret_hash)},
+    {"id",               DB_INTO(struct grant_stored, row.id)},
+    {"code_live",        DB_INTO(struct grant_stored, row.code_live)},
+    {"redeemed",         DB_INTO(struct grant_stored, row.redeemed)},
+    {"revoked",          DB_INTO(struct grant_stored, row.revoked), .needed = true},
+    {"live",             DB_INTO(struct grant_stored, row.live)},
+    {"provider_enabled", DB_INTO(struct grant_stored, row.provider_enabled)},
+    {"rotated",          DB_INTO(struct grant_stored, row.rotated), .needed = true},
+    {"reusable",         DB_INTO(struct grant_stored, row.reusable)},
+    {"ended",            DB_INTO(struct grant_stored, row.ended)},
+    {"issued_at",        DB_INTO(struct grant_stored, row.issued_at)},
+    {"ends_at",          DB_INTO(struct grant_stored, row.ends_at), .needed = true},
+    {"expires_at",       DB_INTO(struct grant_stored, row.expires_at), .needed = true},
+    {"subject",          DB_INTO(struct grant_stored, row.subject), .needed = true},
+    {"issuer",           DB_INTO(struct grant_stored, row.issuer), .needed = true},
+    {"idp_id",           DB_INTO(struct grant_stored, row.idp_id), .needed = true},
+    {"claims",           DB_INTO(struct grant_stored, row.claims)},
+    {"sid",              DB_INTO(struct grant_stored, row.sid)},
+    {"flow_id",          DB_INTO(struct grant_stored, row.flow_id)},
+    {"redirect_uri",     DB_INTO(struct grant_stored, row.redirect_uri)},
+    {"code_challenge",   DB_INTO(struct grant_stored, row.code_challenge)},
+    {"nonce",            DB_INTO(struct grant_stored, row.nonce)},
+    {"auth_time",        DB_INTO(struct grant_stored, row.auth_time)},
+    {"with_auth_time",   DB_INTO(struct grant_stored, row.with_auth_time)},
+    {"acr",              DB_INTO(struct grant_stored, row.acr)},
+    {"amr",              DB_INTO(struct grant_stored, row.amr)},
+    {"scope",            DB_INTO(struct grant_stored, row.scope)},
+    {"resource",         DB_INTO(struct grant_stored, row.resource)},
+    {"resource_types",   DB_INTO(struct grant_stored, row.resource_types)},
+    {"details",          DB_INTO(struct grant_stored, row.details)},
+    {"granted_scope",    DB_INTO(struct grant_stored, row.granted_scope)},
+    {"dpop_jkt",         DB_INTO(struct grant_stored, row.dpop_jkt)},
+    {"jkt",              DB_INTO(struct grant_stored, row.jkt)},
+    CLIENT_ROWS(struct grant_stored, row.client),
+};
+/* clang-format on */
 
 enum az_status
 grant_read(struct op *op, const struct db_step *step, const struct token_parts *shown,
            struct grant_row *ret)
 {
-    struct grant_row row = {.found = false};
-    const unsigned char *hash, *id;
-    if (step == NULL || PQntuples(step->result) == 0) {
-        *ret = row;
+    struct grant_stored stored = {.row = {.found = false}};
+    *ret = (struct grant_row){.found = false};
+    if (step == NULL || PQntuples(step->result) == 0)
         return AZ_OK;
-    }
-    enum az_status st = grant_read_octets(op, step->result, OF_SECRET_HASH, SHA256_OCTETS, &hash);
-    if (st == AZ_OK && !secret_equal(hash, SHA256_OCTETS, shown->secret_hash, SHA256_OCTETS)) {
-        *ret = row;
-        return AZ_OK;
-    }
-    if (st == AZ_OK)
-        st = grant_read_octets(op, step->result, OF_ID, UUID7_OCTETS, &id);
-    if (st == AZ_OK)
-        st = stored_claims_read(op, step->result, 0, OF_CLAIMS, &row.claims);
-    if (st == AZ_OK)
-        st = db_read_json(op, step->result, 0, OF_AMR, &row.amr);
-    if (st == AZ_OK)
-        st = db_read_json(op, step->result, 0, OF_RESOURCE_TYPES, &row.resource_types);
-    if (st == AZ_OK)
-        st = db_read_json(op, step->result, 0, OF_DETAILS, &row.details);
-    if (st != AZ_OK)
+    enum az_status st = db_read_row(op, step->result, 0,
+                                    DB_TABLE(struct grant_stored, grant_of_code_columns), &stored);
+    if (st != AZ_OK
+        || !secret_equal(stored.secret_hash, SHA256_OCTETS, shown->secret_hash, SHA256_OCTETS)
+        || (st = stored_claims_typed(op, stored.row.claims)) != AZ_OK)
         return st;
-    grant_read_scalars(step->result, &row);
-    memcpy(row.id, id, UUID7_OCTETS);
-    row.found = true;
-    *ret = row;
+    *ret = stored.row;
+    ret->found = true;
     return AZ_OK;
 }
 

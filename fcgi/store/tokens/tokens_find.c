@@ -12,7 +12,11 @@
 #include "store/tokens/revocation.h"
 #include "store/uma/delegations.h"
 
-enum token_caller_column { STATE_ACCEPTABLE, STATE_CALLER_CURRENT, STATE_DELEGATED };
+struct token_state {
+    const char *acceptable; /* revisions that may decide */
+    bool caller_current;    /* the cached caller is still the row in the database */
+    bool delegated;         /* there are delegations */
+};
 static const struct db_stmt token_caller_stmt = {
     "token_caller",
     "SELECT b.acceptable, EXISTS (SELECT 1 FROM client WHERE "
@@ -20,36 +24,14 @@ static const struct db_stmt token_caller_stmt = {
     " EXISTS (SELECT 1 FROM delegation) AS delegated"
     " FROM bundle_state b",
     2};
-
-enum token_find_column {
-    FIND_SECRET_HASH,
-    FIND_ISSUED_AT,
-    FIND_EXPIRES_AT,
-    FIND_JIT,
-    FIND_SUBJECT,
-    FIND_SCOPE,
-    FIND_RESOURCE,
-    FIND_PDP_OUTPUT,
-    FIND_POLICY_INPUT,
-    FIND_CLIENT_KEY,
-    FIND_CLIENT_VERSION,
-    FIND_CLIENT_ID,
-    FIND_CLIENT_TYPE,
-    FIND_REGISTRATION_TYPE,
-    FIND_AUTH_METHOD,
-    FIND_ENABLED,
-    FIND_SOFTWARE_ID,
-    FIND_SOFTWARE_VERSION,
-    FIND_STATEMENT,
-    FIND_IDP,
-    FIND_CLAIMS,
-    FIND_DEAD,
-    FIND_FLOW_ID,
-    FIND_JKT,
-    FIND_ACT,
-    FIND_FAMILY,
-    FIND_PROVIDER
+/* clang-format off */
+static const struct db_column token_caller_columns[] = {
+    {"acceptable",     DB_INTO(struct token_state, acceptable), .needed = true},
+    {"caller_current", DB_INTO(struct token_state, caller_current)},
+    {"delegated",      DB_INTO(struct token_state, delegated)},
 };
+/* clang-format on */
+
 /* A person's token lives only while its family and the identity provider do; both are rows, so that
  * a provider that is enabled again revives its tokens. A token that was exchanged for an ID token
  * has no family, and names the provider itself, if the issuer is one. A family that was deleted
@@ -74,6 +56,34 @@ static const struct db_stmt token_find_stmt = {
     " LEFT JOIN subject s ON s.subject = t.subject"
     " WHERE t.id = $1::uuid",
     1};
+
+/* A row of token_find, which is not shown to anyone until the secret was compared. */
+struct token_stored {
+    unsigned char secret_hash[SHA256_OCTETS];
+    struct token_row row;
+};
+/* clang-format off */
+static const struct db_column token_find_columns[] = {
+    {"secret_hash",  DB_INTO(struct token_stored, secret_hash)},
+    {"issued_at",    DB_INTO(struct token_stored, row.issued_at), .needed = true},
+    {"expires_at",   DB_INTO(struct token_stored, row.expires_at), .needed = true},
+    {"jit",          DB_INTO(struct token_stored, row.jit), .needed = true},
+    {"subject",      DB_INTO(struct token_stored, row.subject)},
+    {"scope",        DB_INTO(struct token_stored, row.scope)},
+    {"resource",     DB_INTO(struct token_stored, row.resource)},
+    {"pdp_output",   DB_OCTETS_INTO(struct token_stored, row.output, row.output_length)},
+    {"policy_input", DB_OCTETS_INTO(struct token_stored, row.input, row.input_length)},
+    CLIENT_ROWS(struct token_stored, row.client),
+    {"idp",          DB_INTO(struct token_stored, row.idp)},
+    {"claims",       DB_INTO(struct token_stored, row.claims)},
+    {"dead",         DB_INTO(struct token_stored, row.dead)},
+    {"flow_id",      DB_INTO(struct token_stored, row.flow_id)},
+    {"jkt",          DB_INTO(struct token_stored, row.jkt)},
+    {"act",          DB_INTO(struct token_stored, row.act)},
+    {"family",       DB_EXACTLY_INTO(struct token_stored, row.family, UUID7_OCTETS)},
+    {"provider",     DB_INTO(struct token_stored, row.provider)},
+};
+/* clang-format on */
 
 /* The active delegations to the client and to the subject of a token. The statement is a part of
  * the trip only while there are delegations at all: beside the token's it would double the time
@@ -123,43 +133,25 @@ static enum az_status
 token_read_access(struct op *op, const PGresult *result, const struct token_parts *token,
                   struct token_row *ret)
 {
-    const unsigned char *hash = NULL;
-    size_t hash_length = 0;
+    struct token_stored stored = {.row = {.found = false}};
+    struct token_row *row = &stored.row;
     if (PQntuples(result) == 0)
         return AZ_OK;
-    enum az_status st = db_read_octets(op, result, 0, FIND_SECRET_HASH, &hash, &hash_length);
-    if (st != AZ_OK || !secret_equal(hash, hash_length, token->secret_hash, SHA256_OCTETS))
+    enum az_status st =
+        db_read_row(op, result, 0, DB_TABLE(struct token_stored, token_find_columns), &stored);
+    if (st != AZ_OK
+        || !secret_equal(stored.secret_hash, SHA256_OCTETS, token->secret_hash, SHA256_OCTETS))
         return st;
-    ret->flow_id = db_get(result, 0, FIND_FLOW_ID);
-    if ((ret->dead = db_get(result, 0, FIND_DEAD)) != NULL)
+    if (row->subject == NULL)
+        row->subject = row->client.client_id;
+    if (row->dead != NULL) {
+        *ret = (struct token_row){.flow_id = row->flow_id, .dead = row->dead};
         return AZ_OK;
-    struct token_row row = {.found = true, .flow_id = ret->flow_id};
-    json_t *claims = NULL;
-    client_read_columns(result, FIND_CLIENT_KEY, &row.client);
-    row.issued_at = db_get_number(result, 0, FIND_ISSUED_AT, 0);
-    row.expires_at = db_get_number(result, 0, FIND_EXPIRES_AT, 0);
-    row.jit = db_get_bool(result, 0, FIND_JIT);
-    row.subject = db_get(result, 0, FIND_SUBJECT);
-    if (row.subject == NULL)
-        row.subject = row.client.client_id;
-    row.scope = db_get(result, 0, FIND_SCOPE);
-    row.resource = db_get(result, 0, FIND_RESOURCE);
-    st = db_read_octets(op, result, 0, FIND_PDP_OUTPUT, &row.output, &row.output_length);
+    }
+    row->found = true;
+    st = stored_claims_typed(op, row->claims);
     if (st == AZ_OK)
-        st = db_read_octets(op, result, 0, FIND_POLICY_INPUT, &row.input, &row.input_length);
-    row.idp = db_get(result, 0, FIND_IDP);
-    if (st == AZ_OK)
-        st = stored_claims_read(op, result, 0, FIND_CLAIMS, &claims);
-    row.claims = claims;
-    row.jkt = db_get(result, 0, FIND_JKT);
-    if (st == AZ_OK)
-        st = db_read_json(op, result, 0, FIND_ACT, &row.act);
-    size_t family_length = 0;
-    if (st == AZ_OK && db_get(result, 0, FIND_FAMILY) != NULL)
-        st = db_read_octets(op, result, 0, FIND_FAMILY, &row.family, &family_length);
-    row.provider = db_get_number(result, 0, FIND_PROVIDER, 0);
-    if (st == AZ_OK)
-        *ret = row;
+        *ret = *row;
     return st;
 }
 
@@ -256,18 +248,21 @@ token_add_all(struct op *op, struct db_batch *batch, const struct token_lookup *
 static enum az_status
 token_read_all(struct op *op, const struct find_steps *steps, struct token_lookup *lookup)
 {
-    const PGresult *state = steps->state->result;
+    struct token_state state = {.acceptable = NULL};
     bool refresh = is_refresh(lookup);
-    enum az_status st = AZ_OK;
-    lookup->acceptable = db_get(state, 0, STATE_ACCEPTABLE);
-    lookup->caller_current = db_get_bool(state, 0, STATE_CALLER_CURRENT);
+    enum az_status st = db_read_row(op, steps->state->result, 0,
+                                    DB_TABLE(struct token_state, token_caller_columns), &state);
+    if (st != AZ_OK)
+        return st;
+    lookup->acceptable = state.acceptable;
+    lookup->caller_current = state.caller_current;
     if (steps->token != NULL)
         st = refresh ? token_read_refresh(op, steps->token, lookup->token, &lookup->row)
                      : token_read_access(op, steps->token->result, lookup->token, &lookup->row);
     if (st == AZ_OK && steps->caller != NULL)
         st =
             token_read_access(op, steps->caller->result, lookup->caller_token, &lookup->caller_row);
-    op->az->delegated = db_get_bool(state, 0, STATE_DELEGATED);
+    op->az->delegated = state.delegated;
     if (st == AZ_OK && op->az->delegated && lookup->row.found && !refresh)
         st = token_read_delegated(op, steps->delegated, lookup);
     return st;

@@ -32,7 +32,7 @@ struct token_row {
     const unsigned char *family; /* id of its family, UUID7_OCTETS, or NULL */
     int64_t provider;            /* row of its person\'s identity provider, or 0 */
     const char *idp;             /* idpId of its user's provider, or NULL */
-    const json_t *claims;        /* claims of the user, object, or NULL */
+    json_t *claims;              /* claims of the user, object, or NULL */
     json_t *delegation;          /* active delegations to its client and subject: array, or NULL */
     const struct grant_row *grant; /* family of a refresh token; NULL for an access token */
 };

@@ -14,6 +14,7 @@
 /* The target of a row. */
 struct reading {
     TALLOC_CTX *mem; /* for what is allocated */
+    bool copies;     /* texts too */
     char *to;        /* the struct */
 };
 
@@ -27,6 +28,13 @@ read_number(const char *text, int64_t min, int64_t max, int64_t *ret)
         return false;
     *ret = number;
     return true;
+}
+
+static enum az_status
+read_text(const struct reading *reading, const char *text, const char **ret)
+{
+    *ret = reading->copies ? talloc_strdup(reading->mem, text) : text;
+    return *ret != NULL ? AZ_OK : AZ_SERVER_ERROR;
 }
 
 static enum az_status
@@ -55,8 +63,7 @@ read_value(const struct reading *reading, const struct db_column *column, const 
     case DB_SKIPPED:
         break;
     case DB_TEXT:
-        *(const char **) at = text;
-        break;
+        return read_text(reading, text, at);
     case DB_TRUTH:
         *(bool *) at = text[0] == 't';
         fits = (text[0] == 't' || text[0] == 'f') && text[1] == '\0';
@@ -128,6 +135,14 @@ enum az_status
 db_read_row(struct op *op, const PGresult *result, int row, const struct db_table *table, void *ret)
 {
     return read_row(op, &(struct reading){.mem = op->mem, .to = ret}, result, row, table);
+}
+
+enum az_status
+db_copy_row(struct op *op, TALLOC_CTX *mem, const PGresult *result, int row,
+            const struct db_table *table, void *ret)
+{
+    return read_row(op, &(struct reading){.mem = mem, .copies = true, .to = ret}, result, row,
+                    table);
 }
 
 enum az_status

@@ -15,7 +15,7 @@
 /* The C type that a column is read into. */
 enum db_kind {
     DB_SKIPPED, /* nothing reads the column */
-    DB_TEXT,    /* const char *, in the result */
+    DB_TEXT,    /* const char *, in the result, or copied */
     DB_TRUTH,   /* bool */
     DB_NUMBER,  /* int64_t */
     DB_INT,     /* int */
@@ -82,6 +82,10 @@ struct db_table {
  * restriction would allow more.
  */
 enum az_status db_read_row(struct op *op, const PGresult *result, int row,
+                           const struct db_table *table, void *ret);
+
+/* The same for a struct that outlives the operation: texts are copied, and all is on mem. */
+enum az_status db_copy_row(struct op *op, TALLOC_CTX *mem, const PGresult *result, int row,
                            const struct db_table *table, void *ret);
 
 /* Read all rows into an array on op->mem, with zeros where a column is NULL. It is never NULL. */
