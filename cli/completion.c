@@ -50,7 +50,7 @@ static const struct {
      "none client_secret_basic client_secret_post private_key_jwt spiffe_jwt"            },
     {"client",   "type",        "confidential public"                                    },
     {"entitle",  "endpoint",    "introspect authzen uma_protection delegation_management"},
-    {"keys",     "use",         "oidc statement audit"                                   },
+    {"keys",     "use",         "oidc statement audit access"                            },
     {"resource", "type",        "REST MCP STATIC"                                        },
 };
 

@@ -122,7 +122,8 @@ static const struct field key_fields[] = {
     {"kid",            FIELD_TEXT,    .required = true,
      .help = "Its name in the key set and in headers of tokens", .example = "\"Zk6UL2_example\""},
     {"use",            FIELD_TEXT,    .required = true,
-     .help = "oidc: ID tokens; statement: software statements", .example = "\"oidc\""},
+     .help = "oidc: ID tokens; statement: software statements; audit: the audit log; access: JWT "
+             "access tokens", .example = "\"oidc\""},
     {"alg",            FIELD_TEXT,    .help = "Algorithm of its signatures",
      .example = "\"RS256\""},
     {"state",          FIELD_TEXT,    .required = true,

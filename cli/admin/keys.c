@@ -11,13 +11,13 @@
 
 const struct cli_option keys_rotate_options[] = {
     {"use", 0, "USE", offsetof(struct cli_choices, use), false,
-     "Keys to rotate: oidc for ID tokens (default), statement for software statements, or audit "
-     "for checkpoints of the audit log"},
+     "Keys to rotate: oidc for ID tokens (default), statement for software statements, "
+     "audit for checkpoints of the audit log, or access for JWT access tokens"},
     CLI_YES,
     {NULL,     0,   NULL,   0,                        false,                         NULL },
 };
 
-static const char *const rotate_uses[] = {"oidc", "statement", "audit", NULL};
+static const char *const rotate_uses[] = {"oidc", "statement", "audit", "access", NULL};
 
 int
 keys_rotate_run(struct cli *cli)
@@ -28,8 +28,8 @@ keys_rotate_run(struct cli *cli)
     struct answer answer;
     if (!words_has(rotate_uses, use)) {
         output_error(
-            "keys rotate: --use must be oidc, statement or audit, not '%s'; see `authzctl keys "
-            "rotate --help`",
+            "keys rotate: --use must be oidc, statement, audit or access, not '%s'; see `authzctl "
+            "keys rotate --help`",
             use);
         return CLI_USAGE;
     }

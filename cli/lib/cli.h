@@ -58,7 +58,7 @@ struct cli_choices {
     const char *policies;   /* cedar authorize: file of policies */
     const char *entities;   /* cedar authorize: file of entities */
     const char *engine;     /* cedar: builtin or opa */
-    const char *use;        /* keys rotate: oidc or statement */
+    const char *use;        /* keys rotate: a use of keys */
     const char *issuer;     /* setup: public URL */
     const char *uri;        /* setup: database as a libpq URI */
     const char *web_server; /* setup: the web server as the engine reaches it */

@@ -69,12 +69,13 @@ struct rotation_asked {
 };
 
 /* In the order of enum signing_use; the first one is the default. */
-static const char *const key_uses[] = {"oidc", "statement", "audit", NULL};
+static const char *const key_uses[] = {"oidc", "statement", "audit", "access", NULL};
 
 static const struct field key_rotation_fields[] = {
     {"use", FIELD_TEXT, .words = key_uses, FIELD_INTO(struct rotation_asked, use),
      .help = "oidc: keys of ID tokens, the default; statement: keys of software statements; "
-             "audit: keys of the audit log", .example = "\"statement\""},
+             "audit: keys of the audit log; access: keys of JWT access "
+             "tokens", .example = "\"statement\""},
 };
 const struct field_table key_rotation_table = FIELD_TABLE("KeyRotation", key_rotation_fields, 0);
 

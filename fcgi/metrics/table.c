@@ -63,7 +63,7 @@ static const char *const shadow_results[] = {"same", "newlyDenied", "newlyAllowe
 static const char *const impact_results[] = {"whole", "sampled", "truncated", "failed", NULL};
 /* Results of the spans of a request (trace/trace.c, audit/traces.c). */
 static const char *const trace_results[] = {"sent", "dropped", "failed", NULL};
-static const char *const uses[] = {"oidc", "statement", "audit", NULL};
+static const char *const uses[] = {"oidc", "statement", "audit", "access", NULL};
 static const char *const streams[] = {"rows", "checkpoints", NULL};
 
 const char *const metrics_process_states[PROCESS_STATES + 1] = {"closed", "idle", "busy", NULL};

@@ -15,6 +15,13 @@ static const char *const use_names[SIGNING_USES] = {
     [SIGNING_OIDC] = "oidc",
     [SIGNING_STATEMENT] = "statement",
     [SIGNING_AUDIT] = "audit",
+    [SIGNING_ACCESS] = "access",
+};
+
+static const char *const algs_always[SIGNING_USES] = {
+    [SIGNING_OIDC] = SIGNING_ALG_ALWAYS,
+    [SIGNING_STATEMENT] = SIGNING_ALG_ALWAYS,
+    [SIGNING_AUDIT] = SIGNING_ALG_AUDIT,
 };
 
 static const struct db_stmt signing_key_states_stmt = {
@@ -30,14 +37,15 @@ static const struct db_stmt signing_key_all_stmt = {
     "SELECT state, alg, kid, private_sealed, 0 AS age FROM signing_key WHERE use = $1"
     " ORDER BY created_at DESC",
     1};
-/* Keys of RS256 come first, for clients that take the first key. Those of the audit log are in no
- * key set, and each is shown for ever: checkpoints that it signed are checked years later. */
+/* Keys of ID tokens by RS256 come first, for clients that take the first key. Those of the audit
+ * log are in no key set, and each is shown for ever: checkpoints that it signed are checked years
+ * later. */
 static const struct db_stmt signing_key_public_stmt = {
     "signing_key_public",
     "SELECT public_jwk FROM signing_key WHERE (state <> 'retired' OR use = 'audit'"
     "  OR " SIGNING_PUBLISHED_UNTIL " > now())"
-    " AND CASE WHEN $3::text IS NULL THEN use <> 'audit' ELSE use = $3 END ORDER BY use, alg DESC, "
-    "state, created_at",
+    " AND CASE WHEN $3::text IS NULL THEN use <> 'audit' ELSE use = $3 END ORDER BY use <> 'oidc', "
+    "use, alg DESC, state, created_at",
     3};
 /* clang-format off */
 static const struct db_stmt signing_key_list_stmt = {
@@ -106,7 +114,7 @@ signing_keys_public_of(struct op *op, enum signing_use use, json_t **ret)
 const char *
 signing_alg_always(enum signing_use use)
 {
-    return use == SIGNING_AUDIT ? SIGNING_ALG_AUDIT : SIGNING_ALG_ALWAYS;
+    return algs_always[use];
 }
 
 const char *
@@ -168,7 +176,8 @@ signing_key_check(struct op *op, enum signing_use use, bool made)
     enum az_status st = signing_key_states(op, use, &result);
     if (st != AZ_OK)
         return st;
-    if (made && signing_key_row(result, signing_alg_always(use), "active") < 0)
+    const char *always = signing_alg_always(use);
+    if (made && always != NULL && signing_key_row(result, always, "active") < 0)
         return signing_key_missing(op, use);
     for (int row = 0; row < PQntuples(result); row++)
         if (strcmp(db_get(result, row, STATES_STATE), "active") == 0
@@ -209,11 +218,13 @@ signing_key_open(struct op *op, enum signing_use use, const char *alg, struct jw
     enum az_status st = signing_key_states(op, use, &result);
     if (st != AZ_OK)
         return st;
+    const char *always = signing_alg_always(use);
     int row = signing_key_row(result, alg, "active");
+    if (row < 0 && always != NULL)
+        row = signing_key_row(result, always, "active");
+    *ret = NULL;
     if (row < 0)
-        row = signing_key_row(result, signing_alg_always(use), "active");
-    if (row < 0)
-        return signing_key_missing(op, use);
+        return always != NULL ? signing_key_missing(op, use) : AZ_OK;
     if (signing_key_open_row(op, result, row, &der, &length) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL,
                        "the %s signing key cannot be decrypted; was SVC_CREDENTIAL_KEY changed?",

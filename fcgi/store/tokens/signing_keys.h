@@ -9,8 +9,8 @@
 
 #include "base/op.h"
 
-/* The algorithm for which each use in the key set always has a key; other algorithms are optional.
- * The audit log uses only this one. */
+/* The algorithm for which ID tokens and statements always have a key; other algorithms are
+ * optional. The audit log uses only this one. */
 #define SIGNING_ALG_ALWAYS "RS256"
 #define SIGNING_ALG_AUDIT "ES256"
 
@@ -21,12 +21,14 @@ struct jwk;
 enum signing_use {
     SIGNING_OIDC,      /* ID tokens */
     SIGNING_STATEMENT, /* software statements for clients */
-    SIGNING_AUDIT, /* checkpoints of the audit log; not in the key set, whose keys relying parties
-                      take for ID tokens */
+    SIGNING_AUDIT,  /* checkpoints of the audit log; not in the key set, whose keys relying parties
+                       take for ID tokens */
+    SIGNING_ACCESS, /* JWT access tokens (world.md T2) */
     SIGNING_USES
 };
 
-/* Return the algorithm for which this use has a key whatever the settings list. */
+/* Return the algorithm for which this use has an active key whatever the settings list; NULL: it
+ * may have none, because its keys wait until all verifiers know them. */
 const char *signing_alg_always(enum signing_use use);
 
 /* List all published keys of the key set as JWKs: next, active, and retired within
@@ -38,8 +40,9 @@ enum az_status signing_keys_public(struct op *op, json_t **ret);
 enum az_status signing_keys_public_of(struct op *op, enum signing_use use, json_t **ret);
 
 /* Open the active key of a use and algorithm with its private half, which is wiped with op->mem;
- * the one of SIGNING_ALG_ALWAYS if no key of that algorithm is active (yet): sign by the key's own
- * alg. AZ_SERVER_ERROR if there is none or it does not open. One trip. */
+ * the one of signing_alg_always() if no key of that algorithm is active (yet): sign by the key's
+ * own alg. AZ_SERVER_ERROR if there is none or it does not open; for a use that may have none *ret
+ * is NULL then. One trip. */
 enum az_status signing_key_open(struct op *op, enum signing_use use, const char *alg,
                                 struct jwk **ret);
 

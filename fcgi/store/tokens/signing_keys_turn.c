@@ -23,7 +23,7 @@ generate_rsa(TALLOC_CTX *mem, struct jwk **ret)
     return keypair_generate_rsa(mem, SIGNING_KEY_BITS, ret);
 }
 
-/* The kinds of keys. The first kind of each use always exists; the others are made if the settings
+/* The kinds of keys. Those of ID tokens beside the one that always exists are made if the settings
  * list them. */
 static const struct signing_kind {
     enum signing_use use;
@@ -34,6 +34,8 @@ static const struct signing_kind {
     {SIGNING_OIDC,      "ES256",            keypair_generate_p256},
     {SIGNING_STATEMENT, SIGNING_ALG_ALWAYS, generate_rsa         },
     {SIGNING_AUDIT,     SIGNING_ALG_AUDIT,  keypair_generate_p256},
+    {SIGNING_ACCESS,    "ES256",            keypair_generate_p256},
+    {SIGNING_ACCESS,    "RS256",            generate_rsa         },
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -124,20 +126,27 @@ make_key(struct op *op, const struct signing_kind *kind, const char *state, bool
 static bool
 is_always(const struct signing_kind *kind)
 {
-    return strcmp(kind->alg, signing_alg_always(kind->use)) == 0;
+    const char *always = signing_alg_always(kind->use);
+    return always != NULL && strcmp(kind->alg, always) == 0;
 }
 
+static bool
+is_wanted(const struct settings *cfg, const struct signing_kind *kind)
+{
+    return kind->use != SIGNING_OIDC || is_always(kind) || words_has(cfg->id_token_algs, kind->alg);
+}
+
+/* `first`: the service has had no keys, so nobody has a key set without these. */
 static enum az_status
-ensure_use(struct op *op, enum signing_use use, bool *ret_made)
+ensure_use(struct op *op, enum signing_use use, bool first, bool *ret_made)
 {
     const struct settings *cfg = op->az->cfg;
     PGresult *result;
     enum az_status st = signing_key_states(op, use, &result);
-    /* No cache holds a key set without the new keys if there were no keys, or if it is not cached.
-     */
-    bool unseen = st == AZ_OK && (PQntuples(result) == 0 || cfg->jwks_cache_seconds == 0);
+    /* No cache holds a key set without the new keys on the first start, or if it is not cached. */
+    bool unseen = first || cfg->jwks_cache_seconds == 0;
     for (const struct signing_kind *kind = kinds; kind < kinds + KINDS && st == AZ_OK; kind++) {
-        if (kind->use != use || (!is_always(kind) && !words_has(cfg->id_token_algs, kind->alg)))
+        if (kind->use != use || !is_wanted(cfg, kind))
             continue;
         if ((unseen || is_always(kind)) && signing_key_row(result, kind->alg, "active") < 0)
             st = make_key(op, kind, "active", ret_made);
@@ -150,10 +159,12 @@ ensure_use(struct op *op, enum signing_use use, bool *ret_made)
 enum az_status
 signing_keys_ensure(struct op *op, bool *ret_made)
 {
-    enum az_status st = AZ_OK;
+    PGresult *oidc;
+    enum az_status st = signing_key_states(op, SIGNING_OIDC, &oidc);
+    bool first = st == AZ_OK && PQntuples(oidc) == 0;
     *ret_made = false;
     for (int use = 0; use < SIGNING_USES && st == AZ_OK; use++)
-        st = ensure_use(op, (enum signing_use) use, ret_made);
+        st = ensure_use(op, (enum signing_use) use, first, ret_made);
     return st;
 }
 
@@ -229,24 +240,31 @@ signing_keys_rotate(struct op *op, enum signing_use use)
     return turn_run(op, use, &turn);
 }
 
-enum az_status
-signing_keys_begin(struct op *op, int *ret_begun)
+static enum az_status
+begin_use(struct op *op, enum signing_use use, int *ret_begun)
 {
     struct turn turn = {.count = 0};
     PGresult *result;
-    enum az_status st = signing_key_states(op, SIGNING_OIDC, &result);
+    enum az_status st = signing_key_states(op, use, &result);
     for (const struct signing_kind *kind = kinds; kind < kinds + KINDS && st == AZ_OK; kind++) {
         int next = signing_key_row(result, kind->alg, "next");
-        if (kind->use == SIGNING_OIDC && next >= 0
-            && signing_key_row(result, kind->alg, "active") < 0
+        if (kind->use == use && next >= 0 && signing_key_row(result, kind->alg, "active") < 0
             && seconds_to_wait(op, result, next) <= 0)
             turn_add(&turn, kind, result, next);
     }
     if (st == AZ_OK && turn.count > 0)
-        st = turn_run(op, SIGNING_OIDC, &turn);
+        st = turn_run(op, use, &turn);
     if (st == AZ_OK)
-        *ret_begun = (int) turn.count;
+        *ret_begun += (int) turn.count;
     return st;
+}
+
+enum az_status
+signing_keys_begin(struct op *op, int *ret_begun)
+{
+    *ret_begun = 0;
+    enum az_status st = begin_use(op, SIGNING_OIDC, ret_begun);
+    return st == AZ_OK ? begin_use(op, SIGNING_ACCESS, ret_begun) : st;
 }
 
 /* ---- the end of keys ---- */

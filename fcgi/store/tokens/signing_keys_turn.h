@@ -11,8 +11,8 @@
 
 /*
  * Make the missing keys of each use, under the key lock: two hosts may start at once. ID tokens
- * have keys of the algorithms in SVC_OIDC_ID_TOKEN_ALGS. An algorithm that is added to a running
- * service gets a next key only, because verifiers keep a key set that lacks it;
+ * have keys of the algorithms in SVC_OIDC_ID_TOKEN_ALGS. An algorithm or use that is added to a
+ * running service gets a next key only, because verifiers keep a key set that lacks it;
  * signing_keys_begin() makes that key active.
  */
 enum az_status signing_keys_ensure(struct op *op, bool *ret_made);

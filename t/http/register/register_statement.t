@@ -278,11 +278,11 @@ refused(
 refused( register( statement( $forged, header => { typ => 'JWT' } ) ), 'one of ours with another typ' );
 refused( register( statement( $forged, header => { typ => undef } ) ), 'one of ours without typ' );
 $stack->sql(
-    q{UPDATE signing_key SET use = CASE use WHEN 'oidc' THEN 'statement' ELSE 'oidc' END, state = 'retired', retired_at = now() WHERE state = 'active'}
+    q{UPDATE signing_key SET use = CASE use WHEN 'oidc' THEN 'statement' ELSE 'oidc' END, state = 'retired', retired_at = now() WHERE state = 'active' AND use IN ('oidc', 'statement')}
 );
 refused( register($issued), 'one signed with a key of ID tokens' );
 $stack->sql(
-    q{UPDATE signing_key SET use = CASE use WHEN 'oidc' THEN 'statement' ELSE 'oidc' END, state = 'active', retired_at = NULL WHERE state = 'retired'}
+    q{UPDATE signing_key SET use = CASE use WHEN 'oidc' THEN 'statement' ELSE 'oidc' END, state = 'active', retired_at = NULL WHERE state = 'retired' AND use IN ('oidc', 'statement')}
 );
 taken( register($issued), {}, 'and good again when it is one of statements' );
 

@@ -75,6 +75,42 @@ is( $stack->sql("SELECT kid FROM signing_key WHERE use = 'statement' AND state =
     'keys rotate --use statement: its next key signs' );
 is( $stack->sql("SELECT kid FROM signing_key WHERE use = 'oidc' AND state = 'active'"), $oidc,
     'keys rotate --use statement: and the key of ID tokens stays' );
+
+# Keys of JWT access tokens (world.md T2).
+sub access {
+    return $stack->sql(
+        q{SELECT string_agg(alg || ' ' || state, ', ' ORDER BY alg, state) FROM signing_key WHERE use = 'access'});
+}
+my $both = 'ES256 active, ES256 next, RS256 active, RS256 next';
+is( access(), $both, 'access keys: the first start makes both algorithms usable at once (world.md T2)' );
+my %access = map  { ( $_ => 1 ) } split /\n/, $stack->sql(q{SELECT kid FROM signing_key WHERE use = 'access'});
+my @access = grep { $access{ $_->{kid} } } @$keys;
+is( join( ' ', sort map {"$_->{alg}=$_->{use}"} @access ),
+    'ES256=sig ES256=sig RS256=sig RS256=sig',
+    'access keys: they are in the key set with use sig, each with a kid of its own (world.md T2)' );
+is( $keys->[0]{kid}, $active, 'access keys: the first key of the set is still the one of ID tokens' );
+$of{access} = $stack->sql(q{SELECT kid FROM signing_key WHERE use = 'access' AND alg = 'ES256' AND state = 'next'});
+( $status, $text ) = $stack->authzctl(qw(keys rotate --yes --use access));
+is( $status, 0, 'keys rotate --use access: done' ) or diag($text);
+is( $stack->sql(q{SELECT kid FROM signing_key WHERE use = 'access' AND alg = 'ES256' AND state = 'active'}),
+    $of{access}, 'keys rotate --use access: its next key signs' );
+is( $stack->sql("SELECT kid FROM signing_key WHERE use = 'oidc' AND state = 'active'"),
+    $oidc, 'keys rotate --use access: and the key of ID tokens stays' );
+
+# A service that has run without these keys: verifiers hold a key set that lacks them.
+$stack->{settings}{SVC_OIDC_JWKS_CACHE_SECONDS} = 120;
+$stack->sql(q{DELETE FROM signing_key WHERE use = 'access'});
+$stack->restart_service;
+is( access(), 'ES256 next, RS256 next',              'access keys: after an upgrade none is active (world.md T2)' );
+is( $stack->http->get('/health/ready')->status, 200, '... and the service is ready without one' );
+$stack->sql(q{UPDATE signing_key SET created_at = now() - interval '115 seconds' WHERE use = 'access'});
+$stack->authzctl('maintain');
+is( access(), 'ES256 next, RS256 next', '... nor while caches may lack them' );
+$stack->sql(q{UPDATE signing_key SET created_at = now() - interval '121 seconds' WHERE use = 'access'});
+$stack->authzctl('maintain');
+is( access(), $both, 'access keys: they are active once they are SVC_OIDC_JWKS_CACHE_SECONDS old (world.md T2)' );
+$stack->{settings}{SVC_OIDC_JWKS_CACHE_SECONDS} = 0;
+
 ( $status, $text ) = $stack->authzctl(qw(keys rotate --yes --use other));
 is( $status, 64, 'keys rotate --use: another word is a usage error' ) or diag($text);
 

@@ -12,7 +12,7 @@ import { may } from '../session.js';
 import { Text, brief } from '../text.js';
 import { When } from '../time.js';
 
-const USES = { oidc: 'ID tokens', statement: 'software statements', audit: 'the audit log' };
+const USES = { oidc: 'ID tokens', statement: 'software statements', audit: 'the audit log', access: 'JWT access tokens' };
 const KEY = [
   { title: 'Key', cell: row => html`<code><${Text} of=${row.kid} /></code>` }, { title: 'Use', cell: row => html`${USES[row.use] ?? row.use}<span class="second">${row.alg}</span>` },
   { title: 'State', cell: row => html`<span class=${`state ${row.state === 'active' ? 'ok' : 'off'}`}>${row.state}</span>` }, { title: 'Since', when: true, cell: row => html`<${When} at=${row.activatedAt ?? row.createdAt} />` },
