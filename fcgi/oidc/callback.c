@@ -75,7 +75,7 @@ find_by_mark(struct request *req, struct sign_in_key *key, const char **ret_requ
  * Find the sign-in that the state names. Without the browser mark an attacker could send a victim
  * the end of the attacker's own sign-in (RFC 9700 section 4.7), and the victim would continue under
  * the attacker's account. It stays where it is until there is a place for fetches, because it can
- * be taken only once; and an invented state gets no place.
+ * be taken only once; and an invented state gets no place. *ret_request NULL: there is none.
  */
 static enum az_status
 find_sign_in(struct request *req, struct sign_in_key *key, const char **ret_request)
@@ -87,25 +87,23 @@ find_sign_in(struct request *req, struct sign_in_key *key, const char **ret_requ
         return refuse_sign_in(req);
     if (sha256(state, strlen(state), key->state_hash) != AZ_OK)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "SHA-256 failed");
-    enum az_status st = find_by_mark(req, key, ret_request);
-    return st == AZ_OK && *ret_request == NULL ? refuse_sign_in(req) : st;
+    return find_by_mark(req, key, ret_request);
 }
 
-/* Take the sign-in. Another request with the same state may have taken it since it was found. */
+/* Take the sign-in. ret->found false: another request with the same state has taken it since. */
 static enum az_status
 take_sign_in(struct request *req, const struct sign_in_key *key, struct sign_in *ret)
 {
     enum az_status st = sign_in_take(&req->op, key, ret);
-    if (st == AZ_OK && !ret->found)
-        return refuse_sign_in(req);
-    if (st == AZ_OK)
-        flow_cookie_drop(req, key->state_hash);
-    req->proved = st == AZ_OK;
-    if (st == AZ_OK && ret->disabled)
+    if (st != AZ_OK || !ret->found)
+        return st;
+    flow_cookie_drop(req, key->state_hash);
+    req->proved = true;
+    if (ret->disabled)
         return op_fail(&req->op, AZ_USER_DENIED, PROVIDER_DISABLED,
                        "identity provider %s was disabled during the sign-in",
                        ret->provider.idp_id);
-    return st;
+    return AZ_OK;
 }
 
 /* Redeem the provider's answer in a place for fetches, and prove the identity of the user. */
@@ -243,38 +241,136 @@ callback_note_failure(struct request *req, enum az_status st)
     return st;
 }
 
-enum az_status
-callback_handle(struct request *req)
+/* Refuse with a page that has the link. */
+static enum az_status
+refuse_with_link(struct request *req, const char *href)
 {
-    FETCH_PLACE_AUTO place = {.hold = NULL};
-    struct sign_in_key key;
-    struct sign_in sign_in = {.found = false};
+    enum az_status st = refuse_sign_in(req);
+    json_t *values = jsonx_own(
+        req->op.mem, json_pack("{s:b,s:s,s:s,s:s}", "refused", 1, "error", "invalid_request",
+                               "text", req->op.fault.public_text, "again_href", href));
+    if (values != NULL)
+        failure_show(req, "error", values);
+    return st;
+}
+
+/* Send the browser to the request. The audit row says that nobody was signed in by this. */
+static enum az_status
+begin_again(struct request *req, const char *href)
+{
+    json_t *note = jsonx_own(req->op.mem, json_pack("{s:s,s:s}", "idpId", req->path_value[0],
+                                                    "reason", "The request begins again"));
+    req->audit.summary = note != NULL ? jsonx_dump(req->op.mem, note) : NULL;
+    return respond_see_other(req, href);
+}
+
+/* Read the session of the browser. */
+static enum az_status
+find_live(struct request *req, struct session *ret)
+{
+    unsigned char id_hash[SHA256_OCTETS];
+    enum consent_mode mode;
+    if (!session_cookie_read(req, id_hash))
+        return AZ_OK;
+    enum az_status st = session_find(&req->op, id_hash, NULL, ret, &mode);
+    req->proved = st == AZ_OK && ret->found;
+    return st;
+}
+
+/*
+ * Answer a callback whose sign-in was taken, or whose browser has lost the mark. If the state names
+ * a sign-in of this provider, the request begins again, once for each state: by itself with a live
+ * session of the provider, else by a link of the page that refuses. The answer of the provider is
+ * thrown away. Anybody may lead a browser to /authorize with any request, which judges session,
+ * consent, prompt and max_age anew (world.md F2).
+ */
+static enum az_status
+callback_again(struct request *req, const struct sign_in_key *key)
+{
     struct authorization authorization;
-    struct upstream_identity who;
+    struct session session = {.found = false};
     const char *request;
-    struct proved proved = {.req = req, .provider = &sign_in.provider, .who = &who};
-    enum az_status st = find_sign_in(req, &key, &request);
+    int64_t idp = 0;
+    enum az_status st = sign_in_again(&req->op, key, &request, &idp);
+    if (st == AZ_OK && request == NULL)
+        return refuse_sign_in(req);
     if (st == AZ_OK)
         st = authorization_load(&req->op, request, &authorization);
     if (st == AZ_OK)
-        st = resume(req, &authorization);
+        st = find_live(req, &session);
+    if (st != AZ_OK)
+        return st;
+    req->ui_locales = authorization.ui_locales;
+    req->audit.flow_id = authorization.flow_id;
+    const char *href = choose_href(req, &authorization, key->idp_id);
+    if (href == NULL)
+        return op_no_memory(&req->op);
+    if (!request_target_fits(href)) /* only a posted form can be so long */
+        return refuse_sign_in(req);
+    return session.found && session.idp == idp ? begin_again(req, href)
+                                               : refuse_with_link(req, href);
+}
+
+/* A callback on its way: the sign-in that it ends, and the request that goes on. */
+struct callback {
+    struct sign_in_key key;
+    struct sign_in sign_in;
+    struct authorization authorization;
+    struct upstream_identity who;
+};
+
+/* Take the waiting sign-in and redeem the provider's answer, in a place for fetches.
+ * callback->sign_in.found false: another request has taken it. */
+static enum az_status
+prove(struct request *req, const char *request, struct callback *callback)
+{
+    FETCH_PLACE_AUTO place = {.hold = NULL};
+    struct sign_in *sign_in = &callback->sign_in;
+    enum az_status st = authorization_load(&req->op, request, &callback->authorization);
     if (st == AZ_OK)
-        st = take_place(req, &key, &place);
+        st = resume(req, &callback->authorization);
     if (st == AZ_OK)
-        st = take_sign_in(req, &key, &sign_in);
+        st = take_place(req, &callback->key, &place);
     if (st == AZ_OK)
-        st = redeem(req, &place, &sign_in, &authorization, &who);
+        st = take_sign_in(req, &callback->key, sign_in);
+    if (st == AZ_OK && sign_in->found)
+        st = redeem(req, &place, sign_in, &callback->authorization, &callback->who);
     fetch_place_drop(&place); /* what follows asks no other server */
-    if (st == AZ_OK && !authorization.own_page)
+    return st;
+}
+
+/* Make the session and go on with the request. */
+static enum az_status
+finish(struct request *req, struct callback *callback)
+{
+    struct authorization *authorization = &callback->authorization;
+    struct proved proved = {.req = req,
+                            .provider = &callback->sign_in.provider,
+                            .who = &callback->who,
+                            .for_console = authorization->for_console};
+    if (!authorization->own_page)
         proved.place = flow_consent_place(req);
-    proved.for_console = st == AZ_OK && authorization.for_console;
-    if (st == AZ_OK)
-        st = make_session(&proved);
+    enum az_status st = make_session(&proved);
     if (st != AZ_OK)
         return callback_note_failure(req, st);
     req->audit.subject_id = proved.session.subject;
-    if (authorization.own_page)
-        return respond_redirect(req, authorization.redirect_uri);
-    authorization.signed_in = true;
-    return flow_continue(req, &authorization, &proved.session, proved.mode, false);
+    if (authorization->own_page)
+        return respond_redirect(req, authorization->redirect_uri);
+    authorization->signed_in = true;
+    return flow_continue(req, authorization, &proved.session, proved.mode, false);
+}
+
+enum az_status
+callback_handle(struct request *req)
+{
+    struct callback callback = {.sign_in = {.found = false}};
+    const char *request = NULL;
+    enum az_status st = find_sign_in(req, &callback.key, &request);
+    if (st == AZ_OK && request != NULL)
+        st = prove(req, request, &callback);
+    if (st == AZ_OK && callback.sign_in.found)
+        return finish(req, &callback);
+    if (st == AZ_OK)
+        st = callback_again(req, &callback.key);
+    return st != AZ_OK ? callback_note_failure(req, st) : AZ_OK;
 }

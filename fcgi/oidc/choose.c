@@ -13,9 +13,8 @@
 #include "oidc/describe.h"
 #include "oidc/upstream/upstream_fault.h"
 
-/* Return the link of a choice. */
-static const char *
-choice_href(struct request *req, const struct authorization *authorization, const char *idp_id)
+const char *
+choose_href(struct request *req, const struct authorization *authorization, const char *idp_id)
 {
     const struct query_pair hint = {"idp_hint", idp_id};
     return authorization->own_page
@@ -62,7 +61,7 @@ add_choices(struct request *req, const struct authorization *authorization,
     for (size_t i = 0; i < count && st == AZ_OK; i++) {
         if (without != NULL && strcmp(providers[i]->idp_id, without->idp_id) == 0)
             continue;
-        const char *url = choice_href(req, authorization, providers[i]->idp_id);
+        const char *url = choose_href(req, authorization, providers[i]->idp_id);
         /* Only a posted form can be so long. */
         if (url != NULL && !request_target_fits(url)) {
             json_decref(list.value);
@@ -125,7 +124,7 @@ choose_another(struct request *req, const struct authorization *authorization,
     jsonx_set(&values, "provider", json_string(provider_name(away)));
     if (code != NULL)
         jsonx_set(&values, "fault", json_string(code));
-    const char *again = code == NULL ? choice_href(req, authorization, away->idp_id) : NULL;
+    const char *again = code == NULL ? choose_href(req, authorization, away->idp_id) : NULL;
     if (again != NULL && request_target_fits(again))
         jsonx_set(&values, "again_href", json_string(again));
     if (enabled != NULL && add_choices(req, authorization, enabled, count, away, &values) == AZ_OK)

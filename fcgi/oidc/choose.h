@@ -12,6 +12,10 @@
 enum az_status choose_respond(struct request *req, const struct authorization *authorization,
                               const struct identity_provider *const *providers, size_t count);
 
+/* Return the link that begins the request again at a provider; NULL: no memory. */
+const char *choose_href(struct request *req, const struct authorization *authorization,
+                        const char *idp_id);
+
 /*
  * Let the failure of the request be a page that says that this provider cannot be reached, with
  * links to the other enabled ones, read anew, to try again, and back to the application. After

@@ -28,6 +28,7 @@ const LOGO = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSnc
 
 const cases = {
   'error 400': ['error', { status: 400, error: 'invalid_request', text: 'The redirect_uri is not registered for this client' }],
+  'error 400, again': ['error', { refused: true, error: 'invalid_request', text: 'This sign-in is unknown, already used or expired', request_id: 'r1', again_href: '/authorize?client_id=till' }],
   'error 400, declined, with a link': ['error', { status: 400, error: 'access_denied', text: 'The user denied the request', back_href: 'https://assistant.example/cb?error=access_denied', back_place: 'assistant.example' }],
   'error 503, with a long link': ['error', { status: 503, error: 'temporarily_unavailable', text: LONG, back_href: ADDRESS, back_place: LONG }],
   'error 403': ['error', { status: 403, error: 'access_denied', text: 'This request does not wait any more: it was answered, or its time is over' }],

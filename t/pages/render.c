@@ -49,7 +49,8 @@ respond(struct request *req, const char *name, json_t *values, const char *form_
 {
     const struct page_link back = {json_string_value(json_object_get(values, "back_href")),
                                    json_string_value(json_object_get(values, "back_place"))};
-    if (strcmp(name, "error") == 0)
+    bool again = json_object_get(values, "again_href") != NULL;
+    if (strcmp(name, "error") == 0 && !again)
         respond_error_page(req, (int) json_integer_value(json_object_get(values, "status")),
                            json_string_value(json_object_get(values, "error")),
                            json_string_value(json_object_get(values, "text")),

@@ -9,7 +9,7 @@ const struct page_row page_rows[] = {
     {"error",
      {"refused", "declined", "closed", "busy", "unavailable", "broken", "link", "console", "error",
       "text",
-      "request_id", "back_href", "back_place", NULL}                                     },
+      "request_id", "again_href", "back_href", "back_place", NULL}                       },
     {"busy",       {NULL}                                                                },
     {"choose",     {"client_name", "links", "links.policy", "links.terms", "links.text",
                     "links.href", "links.host", "providers", "providers.name", "providers.logo",

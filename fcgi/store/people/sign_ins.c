@@ -30,14 +30,20 @@ static const struct db_stmt sign_in_insert_stmt = {
 static const struct db_stmt sign_in_find_stmt = {
     "sign_in_find",
     "SELECT s.request FROM sign_in s JOIN identity_provider p ON p.id = s.idp"
-    " WHERE s.state_hash = $1 AND s.browser_hash = $2 AND s.expires_at > now() AND p.idp_id = $3",
+    " WHERE s.state_hash = $1 AND s.browser_hash = $2 AND s.taken_at IS NULL AND s.expires_at > "
+    "now()"
+    "  AND p.idp_id = $3",
     3};
 static const struct db_stmt sign_in_take_stmt = {
     "sign_in_take",
-    "DELETE FROM sign_in s USING identity_provider p"
-    " WHERE s.state_hash = $1 AND s.browser_hash = $2 AND s.expires_at > now()"
-    "  AND p.id = s.idp AND p.idp_id = $3"
-    " RETURNING s.nonce, s.verifier_sealed, " IDENTITY_PROVIDER_COLUMNS,
+    "WITH s AS (SELECT s.state_hash, s.idp, s.nonce, s.verifier_sealed"
+    "   FROM sign_in s JOIN identity_provider p ON p.id = s.idp"
+    "   WHERE s.state_hash = $1 AND s.browser_hash = $2 AND s.taken_at IS NULL"
+    "    AND s.expires_at > now() AND p.idp_id = $3 FOR UPDATE OF s),"
+    " taken AS (UPDATE sign_in SET taken_at = now(), browser_hash = '', nonce = '',"
+    "   verifier_sealed = '' FROM s WHERE sign_in.state_hash = s.state_hash)"
+    " SELECT s.nonce, s.verifier_sealed, " IDENTITY_PROVIDER_COLUMNS
+    " FROM s JOIN identity_provider p ON p.id = s.idp",
     3};
 struct sign_in_stored {
     struct sign_in row;          /* without its verifier */
@@ -51,6 +57,14 @@ static const struct db_column sign_in_take_columns[] = {
     IDENTITY_PROVIDER_ROWS(struct sign_in_stored, row.provider),
 };
 /* clang-format on */
+
+enum sign_in_again_column { AGAIN_REQUEST, AGAIN_IDP };
+static const struct db_stmt sign_in_again_stmt = {
+    "sign_in_again",
+    "UPDATE sign_in s SET again = true FROM identity_provider p"
+    " WHERE s.state_hash = $1 AND NOT s.again AND s.expires_at > now()"
+    "  AND p.id = s.idp AND p.idp_id = $2 RETURNING s.request, p.id",
+    2};
 
 static const char *
 verifier_place(TALLOC_CTX *mem, const unsigned char state_hash[SHA256_OCTETS])
@@ -155,5 +169,22 @@ sign_in_take(struct op *op, const struct sign_in_key *key, struct sign_in *ret)
     stored.row.disabled = found && !stored.row.provider.enabled;
     if (st == AZ_OK)
         *ret = stored.row;
+    return st;
+}
+
+enum az_status
+sign_in_again(struct op *op, const struct sign_in_key *key, const char **ret_request,
+              int64_t *ret_idp)
+{
+    struct db_params params = {.count = 0};
+    PGresult *row;
+    db_octets(&params, key->state_hash, SHA256_OCTETS);
+    db_text(&params, key->idp_id);
+    *ret_request = NULL;
+    enum az_status st = db_exec(op, &sign_in_again_stmt, &params, false, &row);
+    if (st == AZ_OK && PQntuples(row) > 0) {
+        *ret_request = db_get(row, 0, AGAIN_REQUEST);
+        *ret_idp = db_get_number(row, 0, AGAIN_IDP, 0);
+    }
     return st;
 }

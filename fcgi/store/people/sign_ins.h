@@ -1,5 +1,5 @@
 /* Sign-ins that are at an identity provider: made when the browser leaves, taken once when it comes
- * back. */
+ * back. The row stays until it expires, without what its callback needs. */
 #ifndef AZ_STORE_PEOPLE_SIGN_INS_H
 #define AZ_STORE_PEOPLE_SIGN_INS_H
 
@@ -50,8 +50,14 @@ struct sign_in {
     const char *verifier;              /* PKCE; wiped with op->mem */
 };
 
-/* Take the sign-in: of several requests, only the one that deletes the row goes on. A state of
- * another browser or provider deletes nothing. One trip. */
+/* Take the sign-in: of several requests, only one goes on. A state of another browser or provider
+ * takes nothing. Mark, nonce and verifier leave the row. One trip. */
 enum az_status sign_in_take(struct op *op, const struct sign_in_key *key, struct sign_in *ret);
+
+/* Find the request of a sign-in that has not expired by state and provider, taken or not and of any
+ * browser, once. *ret_request: as of sign_in_find; NULL: the state is unknown, or this is the
+ * second time. *ret_idp: its provider. One trip. */
+enum az_status sign_in_again(struct op *op, const struct sign_in_key *key, const char **ret_request,
+                             int64_t *ret_idp);
 
 #endif

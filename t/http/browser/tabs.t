@@ -1,4 +1,4 @@
-# Many tabs of one browser that sign in (world.md F1).
+# Many tabs of one browser that sign in, and what becomes of a callback that cannot be used (world.md F1, F2).
 use strict;
 use warnings;
 
@@ -25,7 +25,7 @@ sub request_of {
     return "$base/authorize?" . Authz::Client::form( map { ( $_ => $param{$_} ) } sort keys %param );
 }
 
-sub sign_ins { return $stack->sql('SELECT count(*) FROM sign_in') }
+sub sign_ins { return $stack->sql('SELECT count(*) FROM sign_in WHERE taken_at IS NULL') }
 
 sub flows {
     my ($browser) = @_;
@@ -121,6 +121,7 @@ $stack->sql('DELETE FROM sign_in');
 
 my $second = Authz::Idp->start;
 $second->register( $stack, idpId => 'second', name => 'Second' );
+$second->user( { sub => 'two', name => 'Two' } );
 ( $tabs, @to ) =
   at_once( request_of( state => 'a', idp_hint => 'corp' ), request_of( state => 'b', idp_hint => 'second' ) );
 @callback = map { callback_of( $tabs, $_ ) } @to;
@@ -157,6 +158,153 @@ my $posted = $http->post(
 is( $posted->status, 302, 'a form of another site, which comes without cookies' );
 is( join( ' ', map {/\A(\w+)=/} $posted->headers('Set-Cookie') ),
     'svc_browser', '... makes no mark of its own: that site could fill the browser with them' );
+
+# ---- F2: a callback that cannot be used begins the request again, once
+
+$stack->sql('DELETE FROM sign_in');
+$stack->make_client(
+    'self', { grants => ['authorization_code'], scopes => ['openid'] },
+    clientName => 'Self', redirectUris => [$back] );
+$stack->sql(q{UPDATE client SET registration_type = 'DCR' WHERE client_id = 'self'});
+
+# A browser that has signed in, and the callback that it used.
+sub used {
+    my ( $browser, %more ) = @_;
+    my $callback =
+      callback_of( $browser, Authz::Browser::location( $browser->get( request_of( idp_hint => 'corp', %more ) ) ) );
+    return ( $browser->get($callback), $callback );
+}
+
+sub is_begun {
+    my ( $answer, $name, %expected ) = @_;
+    is( $answer->status, 303, $name ) or diag $answer->text;
+    my $to    = $answer->header('Location') // '';
+    my %query = Authz::Browser::query($to);
+    like( $to, qr{\A\Q$base\E/authorize\?}, '... to /authorize' );
+    is( join( ' ', @query{qw(client_id redirect_uri scope state idp_hint)} ),
+        join( ' ', 'crm', $back, 'openid', $expected{state} // 's', 'corp' ),
+        '... with the stored request and its provider' );
+    is( $query{$_}, $expected{$_}, "... and its $_" ) for sort keys %expected;
+    ok( !exists $query{code}, '... and without the code of the provider, which is thrown away' );
+    return $to;
+}
+
+# Return the link of a page that offers to begin again.
+sub link_of {
+    my ( $answer, $name ) = @_;
+    is( $answer->status,             400,   $name ) or diag $answer->text;
+    is( $answer->header('Location'), undef, '... a page, no redirect' );
+    my ($href) = $answer->body =~ m{<a href="(\Q$base\E/authorize[^"]*)">Sign in again</a>};
+    ok( $href, '... with a link to begin again' ) or diag $answer->body;
+    unlike( $answer->body, qr/Go back to the application and start again\. If/, '... that blames no application' );
+    return ( $href // '' ) =~ s/&amp;/&/gr;
+}
+my $ann = Authz::Browser->new;
+my ( $code, $callback ) = used( $ann, state => 'back', nonce => 'n', code_challenge => 'c' x 43 );
+is_code( $code, 'back', 'a sign-in' );
+is( $stack->sql(
+            q{SELECT count(*) FROM sign_in WHERE taken_at IS NOT NULL AND verifier_sealed = '' AND nonce = ''}
+          . q{ AND browser_hash = '' AND NOT again} ),
+    1,
+    'a sign-in that was taken stays, without verifier, nonce and mark' );
+my $redeemed = () = $idp->seen('token');
+my $again    = is_begun( $ann->get($callback), 'back_key', state => 'back', nonce => 'n', code_challenge => 'c' x 43 );
+is( scalar( () = $idp->seen('token') ), $redeemed, '... which nobody redeemed' );
+is_code( $ann->get($again), 'back', '... and the session answers it' );
+is_page( $ann->get($callback), '... once: the next time is as before' );
+is( $stack->sql(
+            q{SELECT outcome || ' ' || http_status || ' ' || (request_summary::json ->> 'reason') FROM audit_log}
+          . q{ WHERE http_status = 303} ),
+    'allowed 303 The request begins again',
+    '... and the audit log says what it was' );
+
+# no_session_link
+( undef, $callback ) = used( Authz::Browser->new );
+my $fresh = Authz::Browser->new;
+my $href  = link_of( $fresh->get($callback), 'no_session_link: a browser without a session gets a link' );
+is_page( $fresh->get($callback), '... once' );
+like( Authz::Browser::location( $fresh->get($href) ), qr{\A\Q@{[ $idp->issuer ]}\E/}, '... which signs in' );
+( undef, $callback ) = used( Authz::Browser->new );
+my $there = Authz::Browser->new;
+$there->follow( request_of( idp_hint => 'second' ), stop => qr{\A\Q$back\E} );
+link_of( $there->get($callback), 'a session of another provider is none' );
+
+# scanner_then_person: a program that reads addresses loads the callback without a mark, before the person does.
+my $to = Authz::Browser::location( $fresh->get( request_of( idp_hint => 'corp', state => 'scan' ) ) );
+$callback = callback_of( $fresh, $to );
+link_of( Authz::Browser->new->get($callback), 'scanner_then_person: the scanner gets a page' );
+is_page( Authz::Browser->new->get($callback), '... once' );
+is_code( $fresh->get($callback), 'scan', '... the person, who has the mark, gets the code' );
+
+# The scanner has the browser's cookies, and uses the callback up.
+my $bare = Authz::Browser->new;
+$to       = Authz::Browser::location( $bare->get( request_of( idp_hint => 'corp' ) ) );
+$callback = callback_of( $bare, $to );
+my $cookie = join '; ', map {"$_->{name}=$_->{value}"} $bare->cookies($base);
+is_code( $ask->( $callback, $cookie ), 's', 'a scanner with the cookies uses the callback up' );
+link_of( $bare->get($callback), '... the person gets a link' );
+
+# Two loads at the same moment: one goes on, the other finds the request.
+$to       = Authz::Browser::location( $bare->get( request_of( idp_hint => 'corp' ) ) );
+$callback = callback_of( $bare, $to );
+$cookie   = join '; ', map {"$_->{name}=$_->{value}"} $bare->cookies($base);
+my @both = Authz::Client::together(
+    map {
+        [   $stack->client,
+            $stack->client->octets(
+                GET => $callback =~ s{\A\Q$base\E}{}r, headers => [ Cookie => $cookie ], close => 1 ) ]
+    } 1,
+    2 );
+is( join( ' ', sort map { $_->status } @both ), '302 400', 'two loads at once: one code' );
+
+# attacker_callback_with_session: the attacker's own callback in the browser of somebody who is signed in.
+my $eve_browser = Authz::Browser->new;
+$idp->user( { sub => 'eve', name => 'Eve', email => 'eve@example.org' } );
+$to = Authz::Browser::location( $eve_browser->get( request_of( idp_hint => 'corp', state => 'eves' ) ) );
+my $eves  = callback_of( $eve_browser, $to );
+my $about = sub { return $stack->sql(q{SELECT string_agg(DISTINCT subject, ' ') FROM browser_session}) };
+is( $about->() =~ /eve/ ? 'eve' : '', '', 'nobody is signed in as the attacker' );
+$idp->user( { sub => 'ann', name => 'Ann Example', email => 'ann@example.org' } );
+my $led = is_begun( $ann->get($eves), 'attacker_callback_with_session', state => 'eves' );
+is_code( $ann->get($led), 'eves', "... leads to what any link may: a code of the person, with the attacker's state" );
+is( $stack->sql(q{SELECT subject FROM token_grant ORDER BY created_at DESC LIMIT 1}), 'ann', '... for the person' );
+is( $about->() =~ /eve/ ? 'eve' : '', '', '... and still nobody is signed in as the attacker' );
+my $forced = callback_of(
+    $eve_browser,
+    Authz::Browser::location(
+        $eve_browser->get( request_of( idp_hint => 'corp', client_id => 'self', state => 'x' ) ) ) );
+my $judged = $ann->get($forced);
+is( $judged->status, 303, "a stored request of a client that registered itself begins again" );
+like(
+    Authz::Browser::location( $ann->get( Authz::Browser::location($judged) ) ), qr{/authorize/consent\?id=},
+    '... and consent is asked for' );
+
+# prompt_login_not_skipped
+for my $way ( [ prompt => 'login' ], [ max_age => 0 ], [ prompt => 'login consent' ] ) {
+    $idp->user( { sub => 'ann', name => 'Ann Example', email => 'ann@example.org' } );
+    ( undef, $callback ) = used( $ann, @$way );
+    my $to = is_begun( $ann->get($callback), "prompt_login_not_skipped: $way->[0]=$way->[1]", @$way );
+    like( Authz::Browser::location( $ann->get($to) ), qr{\A\Q@{[ $idp->issuer ]}\E/}, '... asks the provider again' );
+}
+
+# Not of this provider, or too late: as an unknown state
+( undef, $callback ) = used( Authz::Browser->new );
+is_page( $ann->get( $callback =~ s{/callback/corp}{/callback/second}r ), "the path of another provider" );
+is_page( $ann->get( $callback =~ s/state=[^&]+/state=AAAA/r ),           'an unknown state' );
+$stack->sql(q{UPDATE sign_in SET expires_at = now()});
+is_page( $ann->get($callback), 'a sign-in that has expired' );
+( undef, $callback ) = used( my $twice = Authz::Browser->new );
+is( $twice->get( $callback =~ s/code=[^&]+/error=access_denied/r )->status, 303,
+    'an error of the provider is thrown away too' );
+
+# A page of ours: it is loaded anew, as by any link.
+my $account = Authz::Browser->new;
+my $page    = $account->get("$base/account?idp_hint=corp");
+$callback = callback_of( $account, Authz::Browser::location($page) );
+$account->get($callback);
+my $own = $account->get($callback);
+is( $own->status, 303, 'the callback of a page of ours' );
+like( $own->header('Location') // '', qr{\A\Q$base\E/account\b}, '... leads to that page' );
 
 # ---- Secure
 

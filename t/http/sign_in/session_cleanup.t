@@ -77,8 +77,8 @@ is( $stack->sql("SELECT to_char(due_at AT TIME ZONE 'UTC', 'HH24:MI') FROM job W
 
 # ---- what is removed
 
-sign_in() for 1, 2;
-my $many = 1203;    # more than two batches of 500
+sign_in() for 1, 2;    # two sessions, and two sign-ins that were taken and have not expired (world.md F2)
+my $many = 1203;       # more than two batches of 500
 $stack->sql(<<"END");
 INSERT INTO browser_session (id_hash, sid, subject, idp, auth_time, expires_at)
   SELECT sha256(n::text::bytea), 'old' || n, 'ann', p.id, now(), now() - interval '1 second' FROM generate_series(1, $many) n, identity_provider p;
@@ -87,11 +87,11 @@ INSERT INTO sign_in (state_hash, browser_hash, idp, nonce, verifier_sealed, requ
 INSERT INTO consent_request (id_hash, session, request, expires_at)
   SELECT sha256(n::text::bytea), (SELECT id_hash FROM browser_session WHERE sid NOT LIKE 'old%' LIMIT 1), '{}', now() + make_interval(secs => CASE WHEN n <= 600 THEN -1 ELSE 600 END) FROM generate_series(1, 601) n;
 END
-is( join( ' ', map { count($_) } qw(browser_session sign_in consent_request) ), ( $many + 2 ) . ' 601 601',
+is( join( ' ', map { count($_) } qw(browser_session sign_in consent_request) ), ( $many + 2 ) . ' 603 601',
     '(rows that are over, and some that are not)' );
 my ( $status, $text ) = $stack->authzctl('maintain');
 is( $status, 0, 'maintain runs the job' ) or diag($text);
-is( join( ' ', map { count($_) } qw(browser_session sign_in consent_request) ), '2 1 1',
+is( join( ' ', map { count($_) } qw(browser_session sign_in consent_request) ), '2 3 1',
     'everything that has ended is removed, in batches, and nothing that has not' );
 is( count('subject'), 1, 'subjects stay' );
 like( $stack->sql("SELECT outcome FROM job WHERE name = 'sessions'"), qr/\A2403 /, '... and the count is recorded' );
@@ -118,8 +118,8 @@ is( count('upstream_token'), 1, '... and that of the person is discarded' );
 is( join( ' ', map { count($_) } qw(browser_session sign_in consent_request) ), '0 0 0',
     'SVC_CREDENTIAL_KEY_DISCARD_PER_USER: sessions and sign-ins are gone at start' );
 is( $stack->sql("SELECT outcome || request_summary FROM audit_log WHERE operation = 'discardPerUser'"),
-    'allowed{"sessions":2,"signIns":1,"connections":0,"links":0}', '... audited once, with the counts' );
-like( $stack->{service}->log_text, qr/DISCARD_PER_USER: 2 browser sessions, 1 sign-ins/, '... and logged' );
+    'allowed{"sessions":2,"signIns":3,"connections":0,"links":0}', '... audited once, with the counts' );
+like( $stack->{service}->log_text, qr/DISCARD_PER_USER: 2 browser sessions, 3 sign-ins/, '... and logged' );
 sign_in();
 my @worker = $stack->workers;
 kill KILL => @worker;
