@@ -18,6 +18,7 @@
 #include "token/subject.h"
 
 #define PROVIDER_DISABLED "The identity provider has been disabled"
+#define AGAIN "The request begins again"
 
 /* clang-format off */
 const struct route_param callback_params[] = {
@@ -106,6 +107,16 @@ take_sign_in(struct request *req, const struct sign_in_key *key, struct sign_in 
     return AZ_OK;
 }
 
+/* True if the provider says that its own sign-in page waited too long (Keycloak says it so). */
+static bool
+has_expired(const struct request *req)
+{
+    const char *error = request_param(req, "error"),
+               *text = request_param(req, "error_description");
+    return error != NULL && strcmp(error, "temporarily_unavailable") == 0 && text != NULL
+           && strcmp(text, "authentication_expired") == 0;
+}
+
 /* Redeem the provider's answer in a place for fetches, and prove the identity of the user. */
 static enum az_status
 redeem(struct request *req, const struct fetch_place *place, const struct sign_in *sign_in,
@@ -132,8 +143,9 @@ redeem(struct request *req, const struct fetch_place *place, const struct sign_i
                             : upstream_redeem(&req->op, &sign_in->provider, &answer, ret);
     if (st != AZ_OK && error == NULL)
         fetch_place_pause(&req->op, place);
-    /* The sign-in is used up, so another try begins a new one. */
-    if (st == AZ_UNAVAILABLE || st == AZ_PROVIDER_SETUP)
+    /* The sign-in is used up, so another try begins a new one. A provider at which the sign-in
+     * expired can be reached. */
+    if ((st == AZ_UNAVAILABLE && !has_expired(req)) || st == AZ_PROVIDER_SETUP)
         choose_another(req, authorization, &sign_in->provider);
     if (st != AZ_ACCESS_DENIED)
         return st;
@@ -231,13 +243,19 @@ resume(struct request *req, const struct authorization *authorization)
     return AZ_OK;
 }
 
-/* Record the provider and the reason of a failed sign-in in the audit row. */
+/* Record in the audit row the provider, and why nobody was signed in. */
+static void
+callback_note(struct request *req, const char *reason)
+{
+    json_t *note = jsonx_own(req->op.mem,
+                             json_pack("{s:s,s:s}", "idpId", req->path_value[0], "reason", reason));
+    req->audit.summary = note != NULL ? jsonx_dump(req->op.mem, note) : NULL;
+}
+
 static enum az_status
 callback_note_failure(struct request *req, enum az_status st)
 {
-    json_t *note = jsonx_own(req->op.mem, json_pack("{s:s,s:s}", "idpId", req->path_value[0],
-                                                    "reason", req->op.fault.public_text));
-    req->audit.summary = note != NULL ? jsonx_dump(req->op.mem, note) : NULL;
+    callback_note(req, req->op.fault.public_text);
     return st;
 }
 
@@ -252,16 +270,6 @@ refuse_with_link(struct request *req, const char *href)
     if (values != NULL)
         failure_show(req, "error", values);
     return st;
-}
-
-/* Send the browser to the request. The audit row says that nobody was signed in by this. */
-static enum az_status
-begin_again(struct request *req, const char *href)
-{
-    json_t *note = jsonx_own(req->op.mem, json_pack("{s:s,s:s}", "idpId", req->path_value[0],
-                                                    "reason", "The request begins again"));
-    req->audit.summary = note != NULL ? jsonx_dump(req->op.mem, note) : NULL;
-    return respond_see_other(req, href);
 }
 
 /* Read the session of the browser. */
@@ -307,8 +315,10 @@ callback_again(struct request *req, const struct sign_in_key *key)
         return op_no_memory(&req->op);
     if (!request_target_fits(href)) /* only a posted form can be so long */
         return refuse_sign_in(req);
-    return session.found && session.idp == idp ? begin_again(req, href)
-                                               : refuse_with_link(req, href);
+    if (!session.found || session.idp != idp)
+        return refuse_with_link(req, href);
+    callback_note(req, AGAIN);
+    return respond_see_other(req, href);
 }
 
 /* A callback on its way: the sign-in that it ends, and the request that goes on. */
@@ -360,6 +370,22 @@ finish(struct request *req, struct callback *callback)
     return flow_continue(req, authorization, &proved.session, proved.mode, false);
 }
 
+/* Begin a new sign-in of the request at the same provider. A second one that expires is the
+ * client's to hear of (RFC 6749 4.1.2.1), or browser and provider would go in a circle. */
+static enum az_status
+sign_in_anew(struct request *req, struct callback *callback)
+{
+    const struct session nobody = {.found = false};
+    struct authorization *authorization = &callback->authorization;
+    az_fault_clear(&req->op.fault);
+    callback_note(req, AGAIN);
+    authorization->again = true;
+    authorization->idp_hint = callback->sign_in.provider.idp_id;
+    return authorization->own_page
+               ? flow_sign_in(req, authorization)
+               : flow_continue(req, authorization, &nobody, CONSENT_DYNAMIC_CLIENTS, false);
+}
+
 enum az_status
 callback_handle(struct request *req)
 {
@@ -370,6 +396,9 @@ callback_handle(struct request *req)
         st = prove(req, request, &callback);
     if (st == AZ_OK && callback.sign_in.found)
         return finish(req, &callback);
+    if (st == AZ_UNAVAILABLE && callback.sign_in.found && has_expired(req)
+        && !callback.authorization.again && !callback.authorization.prompt_none)
+        return sign_in_anew(req, &callback);
     if (st == AZ_OK)
         st = callback_again(req, &callback.key);
     return st != AZ_OK ? callback_note_failure(req, st) : AZ_OK;

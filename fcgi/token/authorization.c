@@ -40,6 +40,7 @@ static const struct field authorization_fields[] = {
     {"prompt_login",   FIELD_BOOLEAN, INTO(prompt_login)},
     {"prompt_consent", FIELD_BOOLEAN, INTO(prompt_consent)},
     {"signed_in",      FIELD_BOOLEAN, INTO(signed_in)},
+    {"again",          FIELD_BOOLEAN, INTO(again)},
     {"own_page",       FIELD_BOOLEAN, INTO(own_page)},
     {"for_console",    FIELD_BOOLEAN, INTO(for_console)},
     {"flow_id",        FIELD_TEXT,    .required = true,     INTO(flow_id)},

@@ -37,6 +37,7 @@ struct authorization {
     int64_t max_age;          /* seconds, or AUTHORIZATION_NO_MAX_AGE */
     bool prompt_none, prompt_login, prompt_consent; /* prompt */
     bool signed_in;   /* the user has been at the provider for this request; no second redirect */
+    bool again;       /* the sign-in expired at the provider, and was begun a second time */
     bool own_page;    /* no client asks: redirect_uri is a page of ours that needs a session */
     bool for_console; /* own_page: the session that it makes may become one of the console */
     const char *flow_id; /* UUID that ties the audit rows together */
