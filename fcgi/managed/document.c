@@ -9,7 +9,6 @@
 #include "base/json/jsonx.h"
 #include "base/uri.h"
 #include "base/words.h"
-#include "managed/names.h"
 #include "managed/reader.h"
 
 #define HOST_CHARS "abcdefghijklmnopqrstuvwxyz0123456789.-_"
@@ -23,7 +22,8 @@ struct raw_resource {
     struct managed_resource resource;
     const char *upstream_type, *pinning, *tool_list, *mcp_resources, *mcp_prompts,
         *mcp_instructions;
-    const json_t *routes, *tools, *auth, *headers, *filter, *public_urls, *edge_jwt, *interaction;
+    const json_t *routes, *tools, *auth, *headers, *filter, *public_urls, *edge_jwt, *interaction,
+        *cors;
 };
 
 struct raw_filter {
@@ -107,7 +107,7 @@ static const char *const resource_ways[] = {"none", "live", NULL};
 static const char *const prompt_ways[] = {"none", "pinned", NULL};
 
 extern const struct field_table managed_route_table, managed_tool_table, managed_auth_table,
-    managed_interaction_table;
+    managed_interaction_table, managed_cors_table;
 
 /* clang-format off */
 static const struct field filter_fields[] = {
@@ -208,6 +208,9 @@ static const struct field resource_fields[] = {
     {"edgeJwt",          FIELD_OBJECT,    .shape = &edge_jwt_table, INTO(edge_jwt),
      .help = "With publicUrls: the answer of /auth/check has a signed JWT for the upstream "
              "(X-Authz-Jwt)", .example = "{\"audience\": \"https://shop.example/api\"}"},
+    {"cors",             FIELD_OBJECT,    .shape = &managed_cors_table, INTO(cors),
+     .help = "REST and STATIC: the pages of other origins that may call it at /gateway/{name}; "
+             "none without it", .example = "{\"origins\": [\"https://app.example\"]}"},
     {"connectorId",      FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Connector that made it"},
     {"connectorVersion", FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Version of that connector"},
     {"status",           FIELD_READ_ONLY, .shown = FIELD_TEXT,
@@ -398,6 +401,7 @@ managed_read(const struct managed_reading *reading, struct managed_resource *ret
         read_url(&reader);
         read_public_urls(&reader, raw.public_urls);
         read_edge_jwt(&reader, raw.edge_jwt);
+        reader_cors(&reader, raw.cors);
         resource->request_headers = reader_headers(&reader, "requestHeaders", raw.headers, NULL);
         reader_auth(&reader, raw.auth);
         reader_credential_apart(&reader, "requestHeaders", raw.headers);

@@ -227,6 +227,16 @@ header_forward_rule(TALLOC_CTX *mem, const json_t *value)
 }
 
 const char *
+header_any_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    const char *text = json_string_value(value);
+    (void) mem;
+    return text[strspn(text, HEADER_NAME_CHARS)] == '\0' && strcmp(text, "*") != 0
+               ? NULL
+               : "must be the name of a header field";
+}
+
+const char *
 header_credential_rule(TALLOC_CTX *mem, const json_t *value)
 {
     (void) mem;

@@ -222,6 +222,15 @@ struct managed_interaction {
         *url_hosts; /* hosts of such addresses beside the upstream's, end with NULL; or NULL */
 };
 
+/* The pages of other origins that may call a resource at the proxy (Fetch; world.md G1). */
+struct managed_cors {
+    const char **origins; /* end with NULL; NULL: no page may */
+    const char *methods;  /* for Access-Control-Allow-Methods */
+    const char *headers;  /* for Access-Control-Allow-Headers */
+    const char *expose;   /* for Access-Control-Expose-Headers */
+    int64_t max_age;      /* for Access-Control-Max-Age, seconds */
+};
+
 /* A tool or route of a stored document that this program does not serve (document.h). */
 struct managed_left_out {
     const char *kind; /* tool or route */
@@ -266,6 +275,7 @@ struct managed_resource {
     const char **public_urls;  /* under which a web server serves it, end with NULL; or NULL */
     const char *edge_audience; /* aud of the JWT that its web server gets, or NULL: it gets none */
     int64_t edge_lifetime;     /* of that JWT, seconds */
+    struct managed_cors cors;
     struct managed_headers request_headers;
     const char *missing;    /* first setting or secret that is missing ("upstreamAuth.clientId");
                                NULL: it is complete */

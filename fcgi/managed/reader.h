@@ -4,6 +4,7 @@
 
 #include "managed/auth.h"
 #include "managed/document.h"
+#include "managed/names.h"
 
 /* Limits of a document, each far above what a resource has. */
 #define MANAGED_ROUTES_MAX 500
@@ -11,6 +12,8 @@
 #define MANAGED_HEADERS_MAX 32
 #define MANAGED_PUBLIC_URLS_MAX 16
 #define MANAGED_URL_HOSTS_MAX 16
+#define MANAGED_ORIGINS_MAX 50    /* of cors */
+#define MANAGED_CORS_AGE_MAX 7200 /* seconds; Chromium keeps no preflight longer */
 #define MANAGED_SCOPES_MAX 32
 #define MANAGED_NAMES_MAX 100  /* of a list of names */
 #define MANAGED_MEMBERS_MAX 32 /* of an object with free members */
@@ -68,6 +71,9 @@ field_rule_fn header_forward_rule;
 /* Return the fault of the name of a header field that carries a credential. */
 field_rule_fn header_credential_rule;
 
+/* Return the fault of the name of any header field, but no pattern. */
+field_rule_fn header_any_rule;
+
 /* Rules of single texts. */
 field_rule_fn managed_scope_rule;   /* one scope (RFC 6749 3.3) */
 field_rule_fn managed_pointer_rule; /* JSON Pointer (RFC 6901) */
@@ -93,6 +99,7 @@ void reader_routes(struct reader *reader, const json_t *routes);
 void reader_tools(struct reader *reader, const json_t *tools);
 void reader_auth(struct reader *reader, const json_t *auth);
 void reader_interaction(struct reader *reader, const json_t *object);
+void reader_cors(struct reader *reader, const json_t *object);
 
 /* Check the members of upstreamAuth against its type and each other, and set the defaults. */
 void reader_auth_rules(struct reader *reader, const json_t *object, const json_t *private_key,

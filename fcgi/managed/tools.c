@@ -6,7 +6,6 @@
 #include "base/json/jsonx.h"
 #include "base/words.h"
 #include "managed/canonical.h"
-#include "managed/names.h"
 #include "managed/pattern.h"
 #include "managed/reader.h"
 

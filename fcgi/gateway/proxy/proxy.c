@@ -337,9 +337,14 @@ gateway_proxy_handle(struct request *req)
     if (proxied == NULL)
         return op_no_memory(&req->op);
     proxied->req = req;
+    bool done = false;
     enum az_status st = encode_target(req);
     if (st == AZ_OK)
-        st = gateway_enter(req, GATEWAY_PROXY, req->path_value[0], &proxied->access);
+        st = proxy_preflight(req, &done);
+    if (st != AZ_OK || done)
+        return st;
+    st = gateway_enter(req, GATEWAY_PROXY, req->path_value[0], &proxied->access);
+    proxy_let_read(req, proxied->access.resource);
     if (st != AZ_OK)
         return st;
     st = proxy_check_resource(proxied);

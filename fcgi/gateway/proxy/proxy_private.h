@@ -47,4 +47,15 @@ enum az_status proxy_answer_memory(struct proxied *proxied);
 /* Send the request and pass the answer on as it arrives. */
 enum az_status proxy_answer_stream(struct proxied *proxied);
 
+/*
+ * Answer the preflight request of a page (Fetch, "CORS-preflight request") to a resource with
+ * `cors`: 204, without a token, an upstream or an audit row. *ret_done false: the request is no
+ * preflight, or the resource has no `cors`, so an OPTIONS is a call like others.
+ */
+enum az_status proxy_preflight(struct request *req, bool *ret_done);
+
+/* Let a page of a listed origin read the answer, a refusal too. Once, before the answer begins;
+ * `resource` NULL: it was not read, and is read if the request has an Origin. */
+void proxy_let_read(struct request *req, const struct managed_resource *resource);
+
 #endif

@@ -195,6 +195,85 @@ for my $path ( '/gateway/mcp', '/gateway/mcp/shop' ) {
     is( list( "$path/", @once )->status, 401, 'G4: ... also by the other spelling' );
 }
 
+# ---- G1: pages of other origins at the proxy
+
+my $page = 'https://app.example';
+my @preflight =
+  ( 'Access-Control-Request-Method' => 'POST', 'Access-Control-Request-Headers' => 'authorization, if-match' );
+$gateway->resource(
+    'cors',
+    upstreamUrl => $peer->url,
+    routes      => [ { id => 'any', path => '/any/**', methods => [qw(GET POST OPTIONS)] } ],
+    cors        =>
+      { origins => [ $page, 'http://localhost:3000' ], headers => ['If-Match'], expose => ['X-Total'], maxAge => 30 } );
+$peer->set(
+    '/any/a' => {
+        body    => 'hello',
+        headers =>
+          [ 'Access-Control-Allow-Origin' => '*', 'Access-Control-Allow-Credentials' => 'true', 'X-Total' => 7 ] } );
+
+# The fields of an answer that a browser reads, and its status.
+sub cors_of {
+    my ( $answer, @name ) = @_;
+    return join '|', $answer->status, map { $answer->header("Access-Control-$_") // '-' } @name;
+}
+
+# A request by a page of this origin.
+sub by_page {
+    my ( $method, $rest, $origin, %option ) = @_;
+    my @headers = @{ delete $option{headers} // [] };
+    return $gateway->ask(
+        $method => delete $option{resource} // 'cors',
+        $rest, %option, headers => [ ( defined $origin ? ( Origin => $origin ) : () ), @headers ] );
+}
+my $seen   = @{ [ $peer->requests ] };
+my $asked  = by_page( OPTIONS => '/any/a', $page, token => undef, headers => \@preflight );
+my @answer = qw(Allow-Origin Allow-Methods Allow-Headers Max-Age);
+is( cors_of( $asked, @answer, 'Allow-Credentials' ),
+    "204|$page|GET, HEAD, POST, PUT, PATCH, DELETE|Authorization, Content-Type, DPoP, If-Match|30|-",
+    'preflight_no_token: a preflight is answered without a token, and without credentials (Fetch, world.md G1)' );
+is( $asked->header('Vary'),   'Origin', '... for this origin alone' );
+is( @{ [ $peer->requests ] }, $seen,    '... and the upstream was not asked' );
+is( cors_of(
+        by_page( OPTIONS => '/any/a', 'http://localhost:3000', token => undef, headers => \@preflight ), 'Allow-Origin'
+    ),
+    '204|http://localhost:3000',
+    'the second origin of the list' );
+for my $other ( 'https://evil.example', 'https://app.example.evil.example', 'null', 'HTTPS://app.example', "$page/" ) {
+    is( cors_of( by_page( OPTIONS => '/any/a', $other, token => undef, headers => \@preflight ), @answer ),
+        '204|-|-|-|-', "the page of $other reads nothing" );
+}
+is( by_page( OPTIONS => '/any/a', undef, token => undef, headers => \@preflight )->status,
+    401, 'options_call_decided: OPTIONS without Origin is a call like others' );
+is( by_page( OPTIONS => '/any/a', $page, token => undef )->status, 401,
+    '... and without Access-Control-Request-Method' );
+is( by_page( OPTIONS => '/items', $page, token => undef, headers => \@preflight, resource => 'api' )->status,
+    401, '... and of a resource without cors' );
+is( by_page( OPTIONS => '/any/a', $page, token => undef, headers => \@preflight, resource => 'none' )->status,
+    404, '... and a resource that is not there is none' );
+is( by_page( OPTIONS => '/any/a', $page )->status, 200, 'with a token OPTIONS is decided and passed on' );
+my $got = by_page( GET => '/any/a', $page );
+is( cors_of( $got, qw(Allow-Origin Expose-Headers Allow-Credentials) ),
+    "200|$page|WWW-Authenticate, DPoP-Nonce, ETag, Retry-After, X-Request-ID, X-Total|-",
+    'the page reads the answer; the fields of the upstream are replaced' );
+is( cors_of( by_page( GET => '/any/a', 'https://evil.example' ), 'Allow-Origin' ), '200|-',
+    '... and another page does not' );
+is( cors_of( by_page( GET => '/any/a', undef ), 'Allow-Origin' ), '200|-',  '... and without Origin nobody is named' );
+is( by_page( GET => '/any/a', undef )->header('Vary'),            'Origin', '... but caches keep answers apart' );
+for my $case ( [ 'no token', token => undef ], [ 'a bad token', token => 'x' ] ) {
+    my ( $name, @option ) = @$case;
+    my $refused = by_page( GET => '/any/a', $page, @option );
+    like(
+        cors_of( $refused, qw(Allow-Origin Expose-Headers) ), qr{\A401\|\Q$page\E\|WWW-Authenticate,},
+        "refusal_readable: the page reads the refusal, $name" );
+    ok( $refused->header('WWW-Authenticate'), '... with its challenge' );
+}
+is( cors_of( by_page( GET => '/none', $page ), 'Allow-Origin' ), "404|$page", '... and that there is no route' );
+is( cors_of( by_page( GET => '/items', $page, resource => 'api' ), 'Allow-Origin' ),
+    '200|-', 'a resource without cors names nobody' );
+is( cors_of( by_page( GET => '/any/a', $page, token => undef, resource => 'api' ), 'Allow-Origin' ),
+    '401|-', '... nor does its refusal' );
+
 # ---- G5: no resource
 
 my @rs   = $stack->make_client( 'rs', { endpoints => ['introspect'] } );

@@ -10,7 +10,7 @@ const KIND = { path: 'managed-resources', key: 'name', folder: 'resources', auth
 const FIRST = ['name', 'displayName', 'upstreamType', 'upstreamUrl', 'defaultScope', 'enabled', 'upstreamAuth', 'routes'];
 const TITLES = {
   name: 'Name in addresses', displayName: 'Name', upstreamType: 'Type', upstreamUrl: 'Address of the upstream', defaultScope: 'Scope of routes and tools that name none', enabled: 'The gateway serves it',
-  upstreamAuth: 'Credential for the upstream', 'upstreamAuth.type': 'How the gateway authenticates there', mcpResources: 'Resources of the MCP server', resourceQueries: 'Their URIs may have a query', subscriptions: 'Clients learn of changes of its resources', mcpPrompts: 'Prompts of the MCP server', mcpInstructions: 'Instructions of the MCP server', edgeJwt: 'JWT for an upstream behind a web server',
+  upstreamAuth: 'Credential for the upstream', 'upstreamAuth.type': 'How the gateway authenticates there', mcpResources: 'Resources of the MCP server', resourceQueries: 'Their URIs may have a query', subscriptions: 'Clients learn of changes of its resources', mcpPrompts: 'Prompts of the MCP server', mcpInstructions: 'Instructions of the MCP server', edgeJwt: 'JWT for an upstream behind a web server', cors: 'Pages of other origins that may call it',
 };
 
 // The members of upstreamAuth by its type; a member of another type is refused.
@@ -31,7 +31,7 @@ function hides(stored) {
     if (second === undefined && stored && first === 'name') return true;
     const type = value.upstreamType;
     if (MCP.includes(first)) return type !== 'MCP';
-    if (['publicUrls', 'edgeJwt', 'routes', 'tools'].includes(first) && second === undefined) return type === 'MCP';
+    if (['publicUrls', 'edgeJwt', 'cors', 'routes', 'tools'].includes(first) && second === undefined) return type === 'MCP';
     if (first === 'upstreamUrl' || first === 'upstreamAuth') return type === 'STATIC';
     return /^routes\[\d+\]\.origin$|^tools\[\d+\]\.(origin|pin|upstreamName|upstreamAnnotations)$/.test(path);
   };
