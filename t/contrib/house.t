@@ -297,6 +297,11 @@ refuses(
     ["fcgi/store/schema/schema.h:$row: SCHEMA_VERSION is 7, and the last file of sql is number 8; make them equal"],
     'fcgi/store/schema/schema.h' => $schema,
     'sql/0007_a.sql'             => '', 'sql/0008_b.sql' => '' );
+refuses(
+    'two migrations of one number',
+    ['sql/0007_b.sql:0: has the number of 0007_a.sql; take the next free one'],
+    'fcgi/store/schema/schema.h' => $schema,
+    'sql/0007_a.sql'             => '', 'sql/0007_b.sql' => '' );
 accepts( 'words of a test', 't/base/a-t.c' => "/* What it does, of before: none. */\n" );
 
 like(
