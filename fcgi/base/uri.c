@@ -324,8 +324,22 @@ query_has_answer(const char *query)
     return false;
 }
 
-/* Check that codes may go there: https, this machine, or an app whose scheme is a domain name
- * that it owns (RFC 8252 section 7.1). */
+/* True for schemes that browsers or systems open themselves, as script, content or a command: codes
+ * never go there. */
+static bool
+is_never_private(const char *scheme)
+{
+    static const char *const never[] = {"about",  "blob",     "data",        "file", "filesystem",
+                                        "ftp",    "ftps",     "intent",      "jar",  "javascript",
+                                        "mailto", "vbscript", "view-source", "ws",   "wss"};
+    for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+        if (strcmp(scheme, never[i]) == 0)
+            return true;
+    return strncmp(scheme, "http", 4) == 0;
+}
+
+/* Check that codes may go there: https, this machine, or an app by its own scheme, which is a
+ * domain name that it owns (RFC 8252 section 7.1), or a word that an administrator allows. */
 static const char *
 redirect_scheme_fault(const struct uri *uri)
 {
@@ -335,11 +349,17 @@ redirect_scheme_fault(const struct uri *uri)
         return uri_host_is_loopback(uri->host)
                    ? NULL
                    : "must use https (http only for 127.0.0.1, [::1] and localhost)";
-    /* javascript:, data:, file:, vbscript: and the other schemes with a meaning of their own
-     * have no dot. */
-    return strchr(uri->scheme, '.') != NULL
-               ? NULL
-               : "must use https, or a private scheme with a dot such as com.example.app";
+    return strchr(uri->scheme, '.') != NULL || !is_never_private(uri->scheme) ? NULL
+                                                                              : URI_SCHEME_FAULT;
+}
+
+size_t
+uri_dotless_scheme(const char *text)
+{
+    size_t length = strcspn(text, ":.");
+    bool web = (length == 5 && strncasecmp(text, "https", 5) == 0)
+               || (length == 4 && strncasecmp(text, "http", 4) == 0);
+    return text[length] == ':' && !web ? length : 0;
 }
 
 /* Check for a DNS name or an IPv6 address; a * has a text of its own. An escape would show

@@ -59,6 +59,12 @@ bool uri_host_is_loopback(const char *host);
  * compared whole and without regard to case; IPv6 addresses in brackets. NULL is an empty list. */
 bool uri_host_is_listed(const char *list, const char *host);
 
+/* The fault of a redirect URI whose scheme is not allowed. */
+#define URI_SCHEME_FAULT "must use https, or a private scheme with a dot such as com.example.app"
+
+/* Return the length of the scheme of a URI if it is a private scheme without a dot, or 0. */
+size_t uri_dotless_scheme(const char *text);
+
 /*
  * Return the fault of a URI as a text that fits after its name, or NULL. redirect: a registered
  * address that codes are sent to (oauth.md 3.2, RFC 9700 section 2.1). https: an address that keys

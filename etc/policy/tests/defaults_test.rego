@@ -101,6 +101,8 @@ registration(members) := {"registration": members}
 
 loopback := registration({"redirect_uris": [{"uri": "http://127.0.0.1/cb", "scheme": "http", "loopback": true}]})
 
+dotless := registration({"redirect_uris": [{"uri": "cursor://x/cb", "scheme": "cursor", "loopback": false}]})
+
 # A case of a member of the registration row; its name is its path.
 registering(path, other, over) := plain("public_client_policy", path, other, "register", over)
 
@@ -111,6 +113,7 @@ registration_cases := [
 	registering(["dcr", "require_statement"], true, {}),
 	object.union(registering(["dcr", "default_scopes"], ["orders.read"], {}), {"without": ["registration/scope"]}),
 	registering(["redirect", "allow_http_loopback"], false, loopback),
+	registering(["redirect", "dotless_schemes"], [], dotless),
 	plain("trust", ["statement_issuers"], ["https://statements.example"], "register", fixture.stated({})),
 ]
 

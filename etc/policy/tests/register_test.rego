@@ -133,6 +133,31 @@ test_a_scheme_without_a_dot_is_refused_as_shipped if {
 	}
 }
 
+# A row with this `redirect` alone.
+redirecting(redirect) := {"policy": object.union(object.remove(row, ["redirect"]), {"redirect": redirect}), "trust": trusting}
+
+# world.md G7
+test_schemes_without_a_dot_of_known_programs if {
+	every scheme in ["cursor", "vscode", "vscode-insiders", "windsurf"] {
+		under(plain_rows, at("x", scheme, false)).allow
+		under(redirecting({}), at("x", scheme, false)).allow
+		fixture.refused(under(redirecting({"dotless_schemes": []}), at("x", scheme, false)), "redirect_uri_not_allowed")
+		fixture.refused(under(redirecting({"allowed_schemes": []}), at("x", scheme, false)), "redirect_uri_not_allowed")
+		fixture.refused(under(redirecting({"allowed_schemes": [scheme]}), at("x", scheme, false)), "redirect_uri_not_allowed")
+	}
+	under(ruled({"redirect": {"dotless_schemes": ["myapp"], "allowed_schemes": []}}), at("x", "myapp", false)).allow
+	fixture.refused(under(ruled({"redirect": {"dotless_schemes": ["com.example.app"], "allowed_schemes": []}}), private), "redirect_uri_not_allowed")
+	every list in ["cursor", {"a": "cursor"}, null, 1, [null]] {
+		fixture.refused(under(ruled({"redirect": {"dotless_schemes": list}}), at("x", "cursor", false)), "redirect_uri_not_allowed")
+	}
+}
+
+test_schemes_that_browsers_open_are_refused_although_listed if {
+	every scheme in ["javascript", "data", "file", "vbscript", "blob", "about", "intent", "ws", "wss", "http", "httpx", "http+unix"] {
+		fixture.refused(under(ruled({"redirect": {"dotless_schemes": [scheme]}}), at("x", scheme, false)), "redirect_uri_not_allowed")
+	}
+}
+
 # Listing http as a private scheme does not allow it.
 test_http_is_not_a_private_scheme if {
 	fixture.refused(under(ruled({"redirect": {"allowed_schemes": ["http"]}}), at("http://app.example/cb", "http", false)), "redirect_uri_not_allowed")

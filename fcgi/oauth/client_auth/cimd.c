@@ -2,12 +2,15 @@
 
 #include "oauth/client_auth/cimd.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
+#include "base/uri.h"
 #include "http/fetch/documents.h"
 #include "oauth/client_auth/cimd_document.h"
+#include "policy/decide/default_scopes.h"
 #include "store/clients/client_room.h"
 #include "store/clients/clients_cimd.h"
 #include "store/db/rows/audit.h"
@@ -87,6 +90,22 @@ read_document(struct op *op, const char *url, const json_t *document, struct cli
         return op_no_memory(op);
     const char *text = talloc_asprintf(op->mem, "The client's metadata document: %s", why);
     return op_fail(op, AZ_INVALID_CLIENT, text, "metadata document %s: %s", url, why);
+}
+
+/* Refuse an address of a private scheme without a dot that the row does not list. */
+static enum az_status
+check_schemes(struct op *op, const char *url, const json_t *document)
+{
+    const json_t *uris = json_object_get(document, "redirect_uris");
+    json_t *allowed;
+    enum az_status st = dotless_schemes_fetch(op, uris, &allowed);
+    size_t refused = st == AZ_OK ? dotless_refused(allowed, uris) : SIZE_MAX;
+    if (refused == SIZE_MAX)
+        return st;
+    const char *text = talloc_asprintf(
+        op->mem, "The client's metadata document: redirect_uris[%zu] " URI_SCHEME_FAULT, refused);
+    return op_fail(op, AZ_INVALID_CLIENT, text, "metadata document %s: redirect_uris[%zu]", url,
+                   refused);
 }
 
 static enum az_status
@@ -189,7 +208,8 @@ cimd_resolve(struct op *op, const char *client_id, struct client **ret)
     if (client == NULL)
         return op_no_memory(op);
     if ((st = get_document(op, client_id, 0, &document)) != AZ_OK
-        || (st = read_document(op, client_id, document.json, client)) != AZ_OK)
+        || (st = read_document(op, client_id, document.json, client)) != AZ_OK
+        || (st = check_schemes(op, client_id, document.json)) != AZ_OK)
         return st;
     if (document.changed
         && (st = audit_change(op, client_id, "GET", "/authorize", &document)) != AZ_OK)

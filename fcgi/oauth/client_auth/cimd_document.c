@@ -270,8 +270,9 @@ cimd_document_read(TALLOC_CTX *mem, const char *url, const json_t *document, lon
     struct metadata data = {0};
     struct cimd_reading reading = {mem, NULL};
     const char *why = NULL;
-    enum az_status st = fields_read(mem, FIELDS(metadata_fields, FIELDS_IGNORE_UNKNOWN), document,
-                                    tell, &reading, &data, NULL);
+    enum az_status st =
+        fields_read(mem, FIELDS(metadata_fields, FIELDS_IGNORE_UNKNOWN | FIELDS_EMPTY_IS_ABSENT),
+                    document, tell, &reading, &data, NULL);
     if (st == AZ_INVALID)
         why = reading.why != NULL ? reading.why : "cannot be read";
     else if (st != AZ_OK)

@@ -2,11 +2,13 @@
 
 #include "oauth/registration/register.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
+#include "base/uri.h"
 #include "base/uuid7.h"
 #include "base/words.h"
 #include "crypto/keyring.h"
@@ -17,6 +19,7 @@
 #include "oauth/parameters/parameters.h"
 #include "oauth/registration/register_metadata.h"
 #include "oauth/registration/statement.h"
+#include "policy/decide/default_scopes.h"
 #include "policy/decide/registration.h"
 #include "store/clients/client_secrets.h"
 #include "store/clients/clients_dynamic.h"
@@ -73,6 +76,26 @@ read_statement(struct registering *reg)
     return statement_read(op, reg->statement_text, &reg->statement);
 }
 
+/* Refuse an address of a private scheme without a dot that the row does not list, and name it:
+ * policy, which judges all addresses, says only that there is one. */
+static enum az_status
+check_schemes(struct registering *reg)
+{
+    static const char *const names[] = {"redirect_uris", "post_logout_redirect_uris"};
+    struct op *op = &reg->req->op;
+    json_t *allowed;
+    enum az_status st = dotless_schemes_fetch(op, reg->wanted.addresses, &allowed);
+    for (size_t i = 0; st == AZ_OK && i < sizeof(names) / sizeof(names[0]); i++) {
+        const json_t *uris = json_object_get(reg->wanted.members, names[i]);
+        size_t refused = dotless_refused(allowed, uris);
+        if (refused != SIZE_MAX)
+            st = op_fail(op, AZ_INVALID_REDIRECT_URI,
+                         talloc_asprintf(op->mem, "%s[%zu] " URI_SCHEME_FAULT, names[i], refused),
+                         NULL);
+    }
+    return st;
+}
+
 static enum az_status
 read_metadata(struct registering *reg)
 {
@@ -83,7 +106,9 @@ read_metadata(struct registering *reg)
         .id_token_algs = op->az->cfg->id_token_algs,
         .dpop = op->az->dpop_algs != NULL,
     };
-    return register_metadata_read(op, reg->body, reg->statement.claims, &rules, &reg->wanted);
+    enum az_status st =
+        register_metadata_read(op, reg->body, reg->statement.claims, &rules, &reg->wanted);
+    return st == AZ_OK ? check_schemes(reg) : st;
 }
 
 /* Record in the audit row the mode and the issuer of the statement. */

@@ -89,7 +89,8 @@ static const struct field members[] = {
            .help = "RS256 if it is left out; others if id_token_signing_alg_values_supported lists "
                    "them", .example = "\"RS256\""),
     MEMBER("application_type",           .kind = FIELD_TEXT,      .words = application_types,
-           .help = "With web, redirect URIs use https", .example = "\"web\""),
+           .help = "With web, redirect URIs use https, or a private scheme without a "
+                   "dot", .example = "\"web\""),
 };
 const struct field_table register_table = FIELD_TABLE("ClientMetadata", members, FIELDS_IGNORE_UNKNOWN | FIELDS_EMPTY_IS_ABSENT);
 /* clang-format on */

@@ -44,11 +44,12 @@ fill_defaults(struct register_reading *reading)
 
 /* True for an address that a web application must not have: web applications run on a server,
  * while loopback and private schemes are for programs on the user's machine (OpenID Connect
- * Dynamic Client Registration 2). */
+ * Dynamic Client Registration 2). Programs whose scheme has no dot say web, as Cursor does. */
 static bool
 is_native_address(const json_t *value)
 {
-    return strncasecmp(json_string_value(value), "https:", 6) != 0;
+    return strncasecmp(json_string_value(value), "https:", 6) != 0
+           && uri_dotless_scheme(json_string_value(value)) == 0;
 }
 
 static enum az_status
@@ -63,8 +64,9 @@ check_redirects(struct register_reading *reading)
         const json_t *list = json_object_get(reading->members, names[i]), *value;
         json_array_foreach (list, index, value)
             if (is_native_address(value))
-                return register_refuse(reading, names[i],
-                                       "must use https for application_type web");
+                return register_refuse(
+                    reading, talloc_asprintf(reading->op->mem, "%s[%zu]", names[i], index),
+                    "must use https for application_type web");
     }
     return AZ_OK;
 }

@@ -232,6 +232,25 @@ my $rich = serve(
     grant_types => [qw(authorization_code refresh_token urn:x)], response_types => ['code'], unknown => { a => [1] } );
 goes_on( ask($rich), 'unknown members are ignored' );
 
+# Members that are empty, and schemes without a dot of known programs (world.md G7).
+my $empty = serve( '/empty', map { ( $_ => '' ) } qw(client_uri logo_uri policy_uri tos_uri client_name scope) );
+goes_on( ask($empty), 'G7: "" of a document is absent, as at /register' );
+my $cursor  = 'cursor://anysphere.cursor-retrieval/oauth/user-agent-callback';
+my $dotless = serve( '/dotless', redirect_uris => [ $back, $cursor ] );
+goes_on( ask( $dotless, redirect_uri => $cursor ), 'G7: cursor in a document is taken as shipped' );
+page( ask( $dotless, redirect_uri => "$cursor/x" ), 400, qr/redirect_uri/, 'G7: ... exactly' );
+page(
+    ask( $dotless, redirect_uri => $cursor, code_challenge => undef, code_challenge_method => undef ),
+    400, qr/code_challenge/, 'G7: ... with PKCE' );
+page(
+    ask( serve( '/unlisted', redirect_uris => [ $back, 'myapp:/cb' ] ) ),
+    400, qr/metadata document: redirect_uris\[1\] must use https/,
+    'G7: a scheme that the row does not list refuses the document, and is named' );
+my $rule_row = 'svc.operator.controls.public_client_policy';
+$stack->patch_row( $rule_row, { redirect => { dotless_schemes => [] } } );
+page( ask($dotless), 400, qr/redirect_uris\[1\]/, 'G7: ... the row is asked each time' );
+$stack->patch_row( $rule_row, { redirect => { dotless_schemes => undef } } );
+
 # ---- answers that are no document
 
 my %answer = (

@@ -231,6 +231,46 @@ oauth_error(
     register( redirect_uris => [$_] ), 400, 'invalid_redirect_uri',
     "$_ is refused, whatever redirect.allowed_schemes lists"
 ) for 'myapp:/cb', 'javascript:alert(1)', 'http://app.example/cb';
+
+# Schemes without a dot of known programs (world.md G7).
+my $cursor = 'cursor://anysphere.cursor-retrieval/oauth/user-agent-callback';
+policy( { redirect => { allowed_schemes => ['com.example.app'], dotless_schemes => undef } } );
+oauth_error(
+    register( redirect_uris => [$cursor] ), 400, 'invalid_redirect_uri',
+    'G7: a row from before that lists schemes allows none without a dot' );
+policy( { redirect => { allowed_schemes => undef } } );
+registered(
+    register( redirect_uris => [$_], token_endpoint_auth_method => 'none', application_type => 'web' ),
+    { redirect_uris => [$_] },
+    "G7 cursor_registers: $_, as shipped, although it says web" )
+  for $cursor, 'vscode://vscode.github-authentication/did-authenticate', 'vscode-insiders://x/cb',
+  'windsurf://codeium.windsurf/cb';
+oauth_error(
+    register( redirect_uris => [ $cursor, 'myapp:/cb' ], token_endpoint_auth_method => 'none' ),
+    400, 'invalid_redirect_uri',
+    'G7: one bad URI refuses all, and is named',
+    members => {
+        error_description => 'redirect_uris[1] must use https, or a private scheme with a dot such as '
+          . 'com.example.app' } );
+oauth_error(
+    register( redirect_uris => [$cursor], post_logout_redirect_uris => ['myapp:/bye'] ),
+    400, 'invalid_redirect_uri', 'G7: ... also one for the return from a logout' );
+oauth_error(
+    register( redirect_uris => [ 'com.example.app:/cb', $cursor ], application_type => 'web' ),
+    400, 'invalid_redirect_uri',
+    'G7: a scheme with a dot is not for application_type web',
+    members => { error_description => 'redirect_uris[0] must use https for application_type web' } );
+my @never = qw(javascript data file vbscript blob about intent http httpx ws wss ftp view-source);
+policy( { redirect => { dotless_schemes => \@never } } );
+oauth_error(
+    register( redirect_uris => ["$_://app.example/cb"] ), 400, 'invalid_redirect_uri',
+    "G7 javascript_listed: $_ is refused, whatever redirect.dotless_schemes lists" ) for @never;
+oauth_error( register( redirect_uris => [$cursor] ), 400, 'invalid_redirect_uri', 'G7: ... and cursor, not listed' );
+policy( { redirect => { dotless_schemes => ['myapp'] } } );
+registered(
+    register( redirect_uris => [ 'myapp:/cb', 'com.example.app:/cb' ], token_endpoint_auth_method => 'none' ), {},
+    'G7: a scheme that the row lists is taken, beside one with a dot' );
+policy( { redirect => { dotless_schemes => undef } } );
 policy(
     {   dcr      => { allowed_grant_types => ['client_credentials'], default_scopes      => [] },
         redirect => { allowed_schemes     => ['com.example.app'],    allow_http_loopback => false } } );
@@ -274,7 +314,7 @@ oauth_error(
     register( grant_types => ['client_credentials'] ), 403, 'access_denied',
     'switched off speaks before other reasons' );
 policy( { enabled => true } );
-is( sql('SELECT count(*) FROM client') - $before, 5, 'nothing that policy denied is stored' );
+is( sql('SELECT count(*) FROM client') - $before, 10, 'nothing that policy denied is stored' );
 
 # An operator's own rule.
 my $rule = $stack->admin(

@@ -125,13 +125,38 @@ redirect_ok(address) if {
 }
 
 # Without a list: a scheme with a dot, which is a domain name of the maker of the app in reverse order (RFC 8252 7.1).
-# Schemes such as javascript and data have no dot.
 private_ok(scheme) if {
 	not "allowed_schemes" in object.keys(redirect)
 	contains(scheme, ".")
 }
 
-private_ok(scheme) if scheme in redirect.allowed_schemes
+private_ok(scheme) if {
+	contains(scheme, ".")
+	scheme in redirect.allowed_schemes
+}
+
+# A scheme without a dot belongs to nobody, so only those of known programs are allowed. Browsers and systems open some of
+# them themselves, and these are refused whatever the row lists.
+private_ok(scheme) if {
+	is_string(scheme)
+	not contains(scheme, ".")
+	not startswith(scheme, "http")
+	not scheme in never_schemes
+	scheme in dotless_schemes
+}
+
+never_schemes := {
+	"about", "blob", "data", "file", "filesystem", "ftp", "ftps", "intent",
+	"jar", "javascript", "mailto", "vbscript", "view-source", "ws", "wss",
+}
+
+dotless_schemes := redirect.dotless_schemes if is_array(redirect.dotless_schemes)
+
+# A row that lists the schemes with a dot was written when no others existed.
+dotless_schemes := ["cursor", "vscode", "vscode-insiders", "windsurf"] if {
+	not "dotless_schemes" in object.keys(redirect)
+	not "allowed_schemes" in object.keys(redirect)
+}
 
 # ---- scopes
 
