@@ -5,9 +5,12 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "base/network.h"
 #include "base/settings/settings.h"
 #include "base/words.h"
+#include "crypto/digest.h"
 #include "crypto/random.h"
+#include "http/address.h"
 #include "oauth/client_auth/client_auth.h"
 #include "oauth/default_scope.h"
 #include "oauth/dpop/dpop.h"
@@ -285,21 +288,52 @@ grant_check_registered(struct request *req, const struct grant *grant)
                    "The client is not registered for this grant type", NULL);
 }
 
+/* True if a proxy passed the request on that is not counted, so that the address is its own. */
+static bool
+came_by_unnamed_proxy(const struct request *req)
+{
+    return request_has_unnamed_proxy(req)
+           || (req->op.az->cfg->trusted_proxy_count == 0
+               && req->io->variable(req->io, "HTTP_FORWARDED") != NULL);
+}
+
+enum az_status
+grant_network(struct request *req, const unsigned char family[UUID7_OCTETS],
+              unsigned char octets[GRANT_NET_OCTETS], const unsigned char **ret)
+{
+    unsigned char address[ADDRESS_OCTETS_MAX], mac[SHA256_OCTETS];
+    size_t length = address_counted(req->ip, address);
+    *ret = NULL;
+    if (length == 0 || network_is_loopback(req->ip) || came_by_unnamed_proxy(req))
+        return AZ_OK;
+    if (hmac_sha256(family, UUID7_OCTETS, address, length, mac) != AZ_OK)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "HMAC of a network failed");
+    memcpy(octets, mac, GRANT_NET_OCTETS);
+    *ret = octets;
+    return AZ_OK;
+}
+
 enum az_status
 grant_issue_first(struct request *req, const struct issue_family *family, bool types,
                   struct issued *ret)
 {
     const struct grant_row *grant = family->grant;
     struct issue_question question = {.grant_type = NULL};
+    unsigned char octets[GRANT_NET_OCTETS];
+    const unsigned char *net = NULL;
     enum az_status st = grant_read_family(req, grant, types, &question);
     if (st == AZ_OK)
         st = grant_read_scopes(req, grant->scope, &question);
+    if (st == AZ_OK && family->refreshable && client_is_public(req->client))
+        st = grant_network(req, grant->id, octets, &net);
     if (st != AZ_OK)
         return st;
     const struct question_user user = token_user(grant);
+    struct issue_family placed = *family;
+    placed.place.net = net;
     question.subject_id = grant->subject;
     question.user = &user;
     grant_frame(req, grant->flow_id, &question);
     request_fill_audit(req, 200, "allowed");
-    return token_issue(&req->op, &question, family, &req->audit, &req->audited, ret);
+    return token_issue(&req->op, &question, &placed, &req->audit, &req->audited, ret);
 }

@@ -87,6 +87,15 @@ const char *grant_jkt(const struct request *req);
 enum az_status grant_issue_first(struct request *req, const struct issue_family *family, bool types,
                                  struct issued *ret);
 
+/*
+ * Set *ret to the network of a request in the form of rows, written to `octets`, or to NULL if it
+ * is not known: the whole IPv4 address, or the /64 of IPv6 (world.md R2). Loopback is no network,
+ * because every program of the host has it, and behind a proxy that SVC_TRUSTED_PROXY_COUNT does
+ * not count no address is the client's.
+ */
+enum az_status grant_network(struct request *req, const unsigned char family[UUID7_OCTETS],
+                             unsigned char octets[GRANT_NET_OCTETS], const unsigned char **ret);
+
 /* Set the part of a question that follows from the request, and note for the audit row what the
  * question asks for: its resource, types and details are set before. A NULL flow_id starts a new
  * flow. */

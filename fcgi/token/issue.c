@@ -149,6 +149,7 @@ use_family(struct op *op, const struct issue_family *family, const struct making
         .family = family->grant->id,
         .shown = family->shown,
         .refresh = making->issued.has_refresh ? &making->refresh_parts : NULL,
+        .place = family->place,
         .idle_expires_at = making->family_idles,
         .expires_at = making->family_ends,
     };
@@ -158,6 +159,8 @@ use_family(struct op *op, const struct issue_family *family, const struct making
         return st;
     if (outcome == GRANT_USED && family->polled)
         return op_fail(op, AZ_INVALID_GRANT, NULL, "another poll has already got the tokens");
+    if (outcome == GRANT_USED && family->rotate)
+        return AZ_RETRY;
     if (outcome == GRANT_USED)
         return token_reused(op, family->grant, family->shown,
                             "another request has already used the code or refresh token", audit);
@@ -216,14 +219,16 @@ enum az_status
 token_reused(struct op *op, const struct grant_row *grant, const struct token_parts *shown,
              const char *detail, struct audit_entry *audit)
 {
-    bool revoked = false;
-    enum az_status st = grant_revoke_reused(op, grant->id, shown, &revoked);
+    struct grant_end end;
+    enum az_status st = grant_revoke_reused(op, grant->id, shown, &end);
     if (st != AZ_OK)
         return st;
-    if (revoked)
-        audit->summary = "{\"family\":\"revoked\"}";
+    if (end.why != NULL)
+        audit->summary = talloc_asprintf(
+            op->mem, "{\"family\":\"revoked\",\"branch\":%d,\"branches\":%d,\"why\":\"%s\"}",
+            end.branch, end.branches, end.why);
     return op_fail(op, AZ_INVALID_GRANT, NULL, "%s%s", detail,
-                   revoked ? "; the family is now revoked" : "");
+                   end.why != NULL ? "; the family is now revoked" : "");
 }
 
 /* Fail with the status of a denial, once it is written. */

@@ -6,12 +6,14 @@
 #include "policy/decide/ask.h"
 #include "store/db/rows/audit.h"
 #include "store/tokens/grants_find.h"
+#include "store/tokens/grants_use.h"
 
 /* The family that a token is issued from. It has been checked (redeem.h). */
 struct issue_family {
     const struct grant_row *grant;   /* as read */
     const struct token_parts *shown; /* the refresh token in use; NULL: the code */
     bool rotate;                     /* replace the refresh token */
+    struct grant_place place;        /* of the new refresh token; of a code, the network alone */
     bool refreshable; /* by its registration, the client of a code may have a refresh token */
     bool polled; /* the code is an auth_req_id: its second use is a late poll, and ends nothing */
 };
@@ -39,8 +41,9 @@ struct issued {
  *
  * AZ_OK; the status of a denial with its message (the audit row is written); AZ_INVALID_GRANT: the
  * family was used meanwhile, and a replay has ended it; AZ_UNAVAILABLE; AZ_STALE without a fault:
- * the cached client is out of date, so authenticate again and call once more. *ret_audited: the
- * audit row is written.
+ * the cached client is out of date, so authenticate again and call once more; AZ_RETRY without a
+ * fault: the refresh token that would be replaced has another place, or none, so look at it again.
+ * *ret_audited: the audit row is written.
  */
 enum az_status token_issue(struct op *op, const struct issue_question *question,
                            const struct issue_family *family, struct audit_entry *audit,

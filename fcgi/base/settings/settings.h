@@ -23,6 +23,9 @@ extern const char *const settings_id_token_algs[];
 /* The value of SVC_AUDIT_STREAM with which no rows are sent. */
 #define SETTINGS_STREAM_OFF "off"
 
+/* The value of SVC_REFRESH_BRANCHES with which programs at one address share a sign-in. */
+#define SETTINGS_SAME_ADDRESS "same_address"
+
 /* The default of SVC_LANGUAGES_DIR, a directory that may be missing. */
 #define SETTINGS_LANGUAGES_DIR "/etc/authz/languages"
 
@@ -116,6 +119,7 @@ struct settings {
     const char **id_token_algs;     /* algorithms of ID tokens, RS256 among them; ends with NULL */
     long refresh_token_validity;    /* an unused refresh token expires, seconds */
     long refresh_reuse_window;      /* a rotated refresh token is accepted again, seconds */
+    const char *refresh_branches;   /* SETTINGS_SAME_ADDRESS or off */
     bool pkce_required;             /* confidential clients need a code_challenge too */
     bool dpop_enabled;              /* tokens can be bound to a key (RFC 9449) */
     long dpop_iat_window;           /* iat of a proof may differ from now by this, seconds */

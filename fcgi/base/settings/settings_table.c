@@ -5,6 +5,7 @@
 static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL};
 static const char *const log_formats[] = {"json", "text", NULL};
 static const char *const audit_streams[] = {SETTINGS_STREAM_OFF, "otlp", "ocsf", NULL};
+static const char *const refresh_branches[] = {SETTINGS_SAME_ADDRESS, "off", NULL};
 static const char *const tool_lists[] = {"auto", "all", "search", NULL};
 static const char *const policy_engines[] = {SETTINGS_OPA, SETTINGS_EMBEDDED, NULL};
 const char *const settings_id_token_algs[] = {ID_TOKEN_ALG_DEFAULT, "ES256", NULL};
@@ -146,6 +147,11 @@ const struct setting settings_table[] = {
      "A refresh token expires when it is not used for this time, in seconds"},
     {"SVC_REFRESH_REUSE_WINDOW_SECONDS", NULL, SETTING_NUMBER, AT(refresh_reuse_window), "30", 0, 3600, NULL,
      "Time in seconds during which a rotated refresh token is accepted again, at most three times; 0 disables reuse"},
+    {"SVC_REFRESH_BRANCHES", NULL, SETTING_CHOICE, AT(refresh_branches), SETTINGS_SAME_ADDRESS,
+     0, 0, refresh_branches,
+     "Programs that share one sign-in of a public client: same_address lets up to three go on "
+     "beside each other, if they refresh from one address (IPv6: one /64) within "
+     "SVC_REFRESH_REUSE_WINDOW_SECONDS; with off, whichever refreshes second ends the sign-in"},
     {"SVC_PKCE_REQUIRED", NULL, SETTING_BOOL, AT(pkce_required), "false", 0, 0, NULL,
      "Demand a code_challenge (PKCE) of confidential clients at /authorize too; public clients always need one"},
     {"SVC_DPOP_ENABLED", NULL, SETTING_BOOL, AT(dpop_enabled), "true", 0, 0, NULL,

@@ -268,6 +268,11 @@ question_issue(struct op *op, const struct issue_question *question)
     draft_set_value(&draft, input, "authorization_details", question->details);
     if (question->exchange != NULL)
         set_exchange(&draft, input, question);
+    if (question->refresh != NULL)
+        draft_set_new(&draft, input, "refresh",
+                      json_pack("{s:i,s:i,s:b}", "branch", question->refresh->branch, "branches",
+                                question->refresh->branches, "network_changed",
+                                question->refresh->network_changed));
     draft_set_new(&draft, input, "baseline", json_null());
     return draft.lost ? NULL : input;
 }

@@ -50,6 +50,13 @@ struct question_exchange {
     json_t *may_act;       /* object: its may_act claim (RFC 8693 4.4) */
 };
 
+/* A refresh by a token that is replaced (world.md R1, R2). */
+struct question_refresh {
+    int branch;           /* of the new token, from 0 */
+    int branches;         /* of the family, with that which the refresh makes */
+    bool network_changed; /* another network than that of the use before, or an unknown one */
+};
+
 /* Evaluation 1. */
 struct issue_question {
     struct question frame;            /* common part */
@@ -65,7 +72,8 @@ struct issue_question {
     json_t *ceiling; /* array: the most that the server may grant; NULL: no ceiling */
     json_t *details; /* RFC 9396 array, or NULL */
     const struct question_exchange
-        *exchange; /* NULL: another grant; else `act` is in the document */
+        *exchange;                          /* NULL: another grant; else `act` is in the document */
+    const struct question_refresh *refresh; /* NULL: another grant, or a token that stays */
     /* These do not reach the document otherwise. */
     const char *jkt;        /* thumbprint of the sender's DPoP key, or NULL */
     json_t *act;            /* act claim of the token (RFC 8693 4.1), object, or NULL */

@@ -10,6 +10,25 @@
  * SVC_REFRESH_REUSE_WINDOW_SECONDS. */
 #define GRANT_REUSES_MAX 3
 
+/* Branches of a family, the first one among them (world.md R1); columns `turns` and `branch` of the
+ * schema have as many. */
+#define GRANT_BRANCHES_MAX 3
+
+/* Octets of a network in a row: an HMAC by the family's id, so that rows neither show an address
+ * nor tell which families share one. */
+#define GRANT_NET_OCTETS 16
+
+/* True for a refresh token r of family g if no other token of its branch was used in its place.
+ * Each branch counts its turns, one for each first use of one of its tokens, and a token has the
+ * turn at which it was issued: the first use of one thus ends all that were issued beside it and
+ * not used, without a write to their rows. A token without a turn is from a program that did not
+ * know them. */
+#define GRANT_IN_TURN                                                                              \
+    "(CASE WHEN r.branch IS NULL THEN coalesce(r.turn, g.turn) = g.turn"                           \
+    " ELSE r.branch_turn = g.turns[r.branch] END)"
+/* True while the branch of a refresh token is not closed. */
+#define GRANT_BRANCH_OPEN "(r.branch IS NULL OR g.turns[r.branch] >= 0)"
+
 /* Terms of a code, as requested and checked. NULL: not requested. */
 struct grant_terms {
     const char *redirect_uri;   /* as sent */

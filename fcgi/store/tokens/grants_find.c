@@ -22,7 +22,10 @@
     "AS "                                                                                          \
     "redeemed, g.revoked_at IS NOT NULL OR " GRANT_REVOKED_BEFORE " AS revoked,"                   \
     " g.expires_at > now() AND g.idle_expires_at > now() AS live, p.enabled AS provider_enabled,"  \
-    " r.rotated, r.reusable, NOT r.rotated AND r.turn <> g.turn AS ended,"                         \
+    " r.rotated, r.reusable AND " GRANT_BRANCH_OPEN " AS reusable,"                                \
+    " NOT r.rotated AND NOT " GRANT_IN_TURN " AS ended, coalesce(r.branch, 0) AS branch,"          \
+    " g.branches, r.used_branches IS NOT NULL AND g.branches < 3"                                  \
+    "  AND g.turns[g.branches] >= 0 AS branch_free, r.used_net, g.revoked_why,"                    \
     " floor(extract(epoch FROM r.issued_at))::bigint AS issued_at,"                                \
     " floor(extract(epoch FROM least(g.idle_expires_at, g.expires_at)))::bigint AS ends_at,"       \
     " floor(extract(epoch FROM g.expires_at))::bigint AS expires_at, g.subject, s.issuer, "        \
@@ -37,14 +40,16 @@
 static const struct db_stmt grant_of_code_stmt = {
     "grant_of_code",
     "SELECT g.code_hash AS secret_hash," FAMILY_COLUMNS
-    " FROM (SELECT false AS rotated, false AS reusable, NULL::integer AS turn,"
+    " FROM (SELECT false AS rotated, false AS reusable, NULL::integer AS turn, NULL::integer AS "
+    "branch, NULL::integer AS branch_turn, NULL::bytea AS used_net, NULL::integer AS used_branches,"
     "  NULL::timestamptz AS issued_at) r"
     " CROSS JOIN token_grant g" FAMILY_JOINS " WHERE g.id = $1::uuid",
     1};
 static const struct db_stmt grant_of_refresh_stmt = {
     "grant_of_refresh",
     "SELECT r.secret_hash," FAMILY_COLUMNS
-    " FROM (SELECT grant_id, secret_hash, issued_at, turn, first_used_at IS NOT NULL AS rotated,"
+    " FROM (SELECT grant_id, secret_hash, issued_at, turn, branch, branch_turn, used_net,"
+    "   used_branches, first_used_at IS NOT NULL AS rotated,"
     "   uses < $3::integer AND first_used_at + make_interval(secs => $2::double precision) > now() "
     "AS reusable FROM refresh_token_p%R WHERE id = $1::uuid) r"
     " JOIN token_grant g ON g.id = r.grant_id" FAMILY_JOINS,
@@ -67,6 +72,11 @@ static const struct db_column grant_of_code_columns[] = {
     {"rotated",          DB_INTO(struct grant_stored, row.rotated), .needed = true},
     {"reusable",         DB_INTO(struct grant_stored, row.reusable)},
     {"ended",            DB_INTO(struct grant_stored, row.ended)},
+    {"branch",           DB_INTO(struct grant_stored, row.branch)},
+    {"branches",         DB_INTO(struct grant_stored, row.branches), .needed = true},
+    {"branch_free",      DB_INTO(struct grant_stored, row.branch_free)},
+    {"used_net",         DB_OCTETS_INTO(struct grant_stored, row.net, row.net_length)},
+    {"revoked_why",      DB_INTO(struct grant_stored, row.revoked_why)},
     {"issued_at",        DB_INTO(struct grant_stored, row.issued_at)},
     {"ends_at",          DB_INTO(struct grant_stored, row.ends_at), .needed = true},
     {"expires_at",       DB_INTO(struct grant_stored, row.expires_at), .needed = true},

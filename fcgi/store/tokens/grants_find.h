@@ -24,6 +24,12 @@ struct grant_row {
     bool rotated;                   /* the refresh token was used before */
     bool reusable;                  /* ... and may be used once more */
     bool ended;                     /* it was not, but a sibling was used in its place */
+    int branch;                     /* of the refresh token, 0 to GRANT_BRANCHES_MAX - 1 */
+    int branches;                   /* of the family */
+    bool branch_free;               /* a reuse of the token may make another branch */
+    const unsigned char *net;       /* network of its first use, or of the use that issued it */
+    size_t net_length;              /* GRANT_NET_OCTETS, or 0: unknown */
+    const char *revoked_why;        /* why the family ended by itself, or NULL */
     int64_t issued_at;              /* of the refresh token, seconds since 1970; 0 for a code */
     int64_t ends_at;                /* idle end or end, whichever comes first; seconds since 1970 */
     int64_t expires_at;             /* end of the family, seconds since 1970 */

@@ -27,50 +27,68 @@
     "audit_id, jit, subject, scope, resource, pdp_output, grant_id, jkt, act)"                     \
     "  SELECT $4::uuid, $5::timestamptz, $6::timestamptz, $7, $1, audit_id, $8, $9, $10, $11, "    \
     "$25, $28::uuid, $26, $27 FROM won)"
+/* The new refresh token. $33 is the network of the request. */
 #define REFRESH                                                                                    \
     ", refresh AS (INSERT INTO refresh_token_p%R (id, expires_at, secret_hash, grant_id, "         \
-    "issued_at, turn) SELECT $31::uuid, expires_at, $32, $28::uuid, $6::timestamptz, turn FROM "   \
-    "won)"
-/* The state of a refresh token r of family g. The family counts its turns, one for each first use
- * of a refresh token, and each token has the turn at which it was issued. The first use of one thus
- * ends all that were issued beside it and not used, without a write to their rows. */
-#define UNUSED " r.first_used_at IS NULL AND coalesce(r.turn, g.turn) = g.turn"
-#define ENDED " r.first_used_at IS NULL AND r.turn <> g.turn"
+    "issued_at, turn, branch, branch_turn, used_net) SELECT $31::uuid, expires_at, $32, "          \
+    "$28::uuid, $6::timestamptz, CASE WHEN branch = 0 THEN turn END, nullif(branch, 0), "          \
+    "turns[branch], coalesce($33::bytea, '') FROM won)"
+/* The state of a refresh token r of family g. */
+#define UNUSED " r.first_used_at IS NULL AND " GRANT_IN_TURN
+#define ENDED " r.first_used_at IS NULL AND NOT " GRANT_IN_TURN
 #define OUTCOME " SELECT EXISTS (SELECT 1 FROM ok) AS current, EXISTS (SELECT 1 FROM won) AS won"
 
-/* $30 is the family's end. A public client has nothing but the key of its proof ($26) to show that
- * a refresh token is its own; the others are known by their credentials (RFC 9449 5). */
+/* $30 is the family's end, $33 the network. A public client has nothing but the key of its proof
+ * ($26) to show that a refresh token is its own; the others are known by their credentials (RFC
+ * 9449 5). */
 #define REDEEMED                                                                                   \
     " won AS (UPDATE token_grant g SET redeemed_at = now(), granted_scope = $10, "                 \
     "idle_expires_at = $29::timestamptz, expires_at = $30::timestamptz,"                           \
     "  jkt = CASE WHEN ok.open THEN $26::text END"                                                 \
     "  FROM ok, identity_provider p WHERE g.redeemed_at IS NULL AND g.code_expires_at > now() "    \
-    "AND" STANDS "  RETURNING ok.audit_id, g.expires_at, g.turn),"
+    "AND" STANDS "  RETURNING ok.audit_id, g.expires_at, g.turn, g.turns, 0 AS branch),"
 
 enum grant_redeem_column { REDEEM_CURRENT, REDEEM_WON };
 static const struct db_stmt grant_redeem_stmt = {"grant_redeem",
-                                                 CURRENT REDEEMED ISSUE REFRESH OUTCOME, 32};
+                                                 CURRENT REDEEMED ISSUE REFRESH OUTCOME, 33};
 static const struct db_stmt grant_redeem_once_stmt = {"grant_redeem_once",
                                                       CURRENT REDEEMED ISSUE OUTCOME, 30};
 
-/* $30 is the refresh token of the request, $33 the reuse window in seconds, $34 the uses within it.
+/*
+ * $30 is the refresh token of the request, $34 the reuse window in seconds, $35 the uses within it.
+ * The rest is what policy was asked about (struct grant_place): $36 this is the first use, $37 the
+ * branches of the family before it, $38 it makes another one, $39 it closes all that were made
+ * since the token's first use, and those that were not made yet. If the rows say otherwise, nothing
+ * is written.
  * If two requests come at once, the second waits for the row and then checks it again; with two
- * siblings that row is the family's, and its turn tells that the other one was first. */
+ * siblings that row is the family's, and its turns tell that the other one was first.
+ */
+#define CLOSES " CASE WHEN $39 AND coalesce(used.used_branches, used.branch + 1)"
 enum grant_rotate_column { ROTATE_CURRENT, ROTATE_WON };
 static const struct db_stmt grant_rotate_stmt = {
     "grant_rotate",
     CURRENT
     " used AS (UPDATE refresh_token_p%R r SET first_used_at = coalesce(r.first_used_at, now()),"
-    "   uses = r.uses + (r.first_used_at IS NOT NULL)::integer"
+    "   uses = r.uses + (NOT $36)::integer, used_net = CASE WHEN $36 THEN coalesce($33::bytea, '')"
+    "    WHEN $39 THEN '' ELSE r.used_net END,"
+    "   used_branches = CASE WHEN $36 THEN g.branches ELSE r.used_branches END"
     "  FROM ok, token_grant g WHERE r.id = $30::uuid AND r.grant_id = $28::uuid"
-    "   AND g.id = r.grant_id AND ((" UNUSED ")"
-    "   OR (r.uses < $34::integer AND r.first_used_at + make_interval(secs => $33::double "
-    "precision) > now())) RETURNING ok.audit_id, r.uses = 0 AS first, g.turn),"
+    "   AND g.id = r.grant_id AND g.branches = $37::integer AND CASE WHEN $36::boolean THEN" UNUSED
+    "    ELSE r.first_used_at IS NOT NULL AND r.uses < $35::integer AND r.first_used_at"
+    "     + make_interval(secs => $34::double precision) > now() AND " GRANT_BRANCH_OPEN
+    "     AND (NOT $38 OR g.turns[g.branches] >= 0) END"
+    "  RETURNING ok.audit_id, coalesce(r.branch, 0) AS branch, r.used_branches, g.turn, g.turns),"
     " won AS (UPDATE token_grant g SET idle_expires_at = $29::timestamptz,"
-    "   turn = g.turn + used.first::integer FROM used, identity_provider p WHERE" STANDS
-    "  AND (NOT used.first OR g.turn = used.turn)"
-    " RETURNING used.audit_id, g.expires_at, g.turn)," ISSUE REFRESH OUTCOME,
-    34};
+    "   branches = g.branches + $38::boolean::integer,"
+    "   turn = g.turn + ($36 AND used.branch = 0)::integer,"
+    "   turns = CASE WHEN $39::boolean OR used.branch > 0 THEN ARRAY[" CLOSES
+    "     <= 1 THEN -1 ELSE g.turns[1] + ($36 AND used.branch = 1)::integer END," CLOSES
+    "     <= 2 THEN -1 ELSE g.turns[2] + ($36 AND used.branch = 2)::integer END] ELSE g.turns END"
+    "  FROM used, identity_provider p WHERE" STANDS " AND g.branches = $37"
+    "  AND (NOT $36 OR (g.turn = used.turn AND g.turns = used.turns))"
+    " RETURNING used.audit_id, g.expires_at, g.turn, g.turns,"
+    "  CASE WHEN $38 THEN $37 ELSE used.branch END AS branch)," ISSUE REFRESH OUTCOME,
+    39};
 
 enum grant_keep_column { KEEP_CURRENT, KEEP_WON };
 static const struct db_stmt grant_keep_stmt = {
@@ -83,16 +101,20 @@ static const struct db_stmt grant_keep_stmt = {
 
 static const struct db_stmt grant_revoke_replayed_stmt = {
     "grant_revoke_replayed",
-    "UPDATE token_grant SET revoked_at = now() WHERE id = $1::uuid AND revoked_at IS NULL AND "
-    "redeemed_at IS NOT NULL",
+    "UPDATE token_grant SET revoked_at = now(), revoked_why = 'code' WHERE id = $1::uuid"
+    " AND revoked_at IS NULL AND redeemed_at IS NOT NULL RETURNING revoked_why AS why, 0 AS "
+    "branch, branches",
     1};
+enum grant_revoke_reused_column { ENDED_WHY, ENDED_BRANCH, ENDED_BRANCHES };
 static const struct db_stmt grant_revoke_reused_stmt = {
     "grant_revoke_reused",
-    "UPDATE token_grant g SET revoked_at = now() FROM refresh_token_p%R r"
+    "UPDATE token_grant g SET revoked_at = now(), revoked_why = CASE WHEN r.first_used_at IS NULL "
+    "THEN 'sibling' ELSE 'replaced' END FROM refresh_token_p%R r"
     " WHERE g.id = $1::uuid AND g.revoked_at IS NULL AND r.id = $2::uuid AND r.grant_id = g.id"
-    "   AND ((" ENDED ")"
-    "    OR (r.first_used_at IS NOT NULL AND NOT (r.uses < $4::integer"
-    "     AND r.first_used_at + make_interval(secs => $3::double precision) > now())))",
+    "   AND ((" ENDED ") OR (r.first_used_at IS NOT NULL AND NOT (r.uses < $4::integer"
+    "     AND r.first_used_at + make_interval(secs => $3::double precision) > now()"
+    "     AND " GRANT_BRANCH_OPEN ")))"
+    " RETURNING g.revoked_why AS why, coalesce(r.branch, 0) AS branch, g.branches",
     4};
 
 static const struct db_stmt *
@@ -128,6 +150,15 @@ grant_bind_reuse(const struct op *op, struct db_params *params)
 }
 
 static void
+grant_bind_place(struct db_params *params, const struct grant_place *place)
+{
+    db_bool(params, place->first);
+    db_number(params, place->branches - (place->opens ? 1 : 0));
+    db_bool(params, place->opens);
+    db_bool(params, place->closes);
+}
+
+static void
 grant_bind_use(const struct op *op, struct db_params *params, const struct grant_use *use)
 {
     db_octets(params, use->family, UUID7_OCTETS);
@@ -139,9 +170,12 @@ grant_bind_use(const struct op *op, struct db_params *params, const struct grant
     if (use->refresh != NULL) {
         db_octets(params, use->refresh->id, UUID7_OCTETS);
         db_octets(params, use->refresh->secret_hash, SHA256_OCTETS);
+        db_octets(params, use->place.net, GRANT_NET_OCTETS);
     }
-    if (use->how == GRANT_ROTATE)
+    if (use->how == GRANT_ROTATE) {
         grant_bind_reuse(op, params);
+        grant_bind_place(params, &use->place);
+    }
 }
 
 /* Build the batch: BEGIN, the mark of use, the family's lock, the step, COMMIT. */
@@ -211,7 +245,7 @@ grant_use(struct op *op, const struct grant_use *use, const struct token_new *to
 
 enum az_status
 grant_revoke_reused(struct op *op, const unsigned char family[UUID7_OCTETS],
-                    const struct token_parts *shown, bool *ret_revoked)
+                    const struct token_parts *shown, struct grant_end *ret)
 {
     struct db_batch *batch = db_batch_new(op);
     db_batch_begin(batch);
@@ -226,7 +260,12 @@ grant_revoke_reused(struct op *op, const unsigned char family[UUID7_OCTETS],
         grant_bind_reuse(op, &step->params);
     }
     enum az_status st = db_run(op, batch, false);
-    if (st == AZ_OK)
-        *ret_revoked = db_written(step->result) > 0;
+    *ret = (struct grant_end){.why = NULL};
+    if (st == AZ_OK && PQntuples(step->result) > 0)
+        *ret = (struct grant_end){
+            .why = db_get(step->result, 0, ENDED_WHY),
+            .branch = (int) db_get_number(step->result, 0, ENDED_BRANCH, 0),
+            .branches = (int) db_get_number(step->result, 0, ENDED_BRANCHES, 1),
+        };
     return st;
 }

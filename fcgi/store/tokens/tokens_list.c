@@ -3,6 +3,7 @@
 #include "store/tokens/tokens_list.h"
 
 #include "store/db/db.h"
+#include "store/tokens/grants.h"
 #include "store/tokens/revocation.h"
 
 /* Both halves read no more rows than the page needs, in the order of the id, which grows with the
@@ -24,8 +25,8 @@
     "  least(g.idle_expires_at, g.expires_at)"                                                     \
     " FROM refresh_token r JOIN token_grant g ON g.id = r.grant_id JOIN client c ON c.id = "       \
     "g.client JOIN identity_provider p ON p.id = g.idp JOIN subject s ON s.subject = g.subject"    \
-    " WHERE r.expires_at > now() AND r.first_used_at IS NULL AND coalesce(r.turn, g.turn) = "      \
-    "g.turn AND g.expires_at > now() AND g.idle_expires_at > now() AND g.redeemed_at IS NOT NULL"  \
+    " WHERE r.expires_at > now() AND r.first_used_at IS NULL AND " GRANT_IN_TURN                   \
+    " AND g.expires_at > now() AND g.idle_expires_at > now() AND g.redeemed_at IS NOT NULL"        \
     "  AND g.revoked_at IS NULL AND c.enabled AND p.enabled AND NOT " GRANT_REVOKED_BEFORE
 #define LIST                                                                                       \
     "SELECT json_strip_nulls(json_build_object('kind', kind, 'tokenId', id, 'clientId',"           \

@@ -82,6 +82,10 @@ oauth_ok(
     post( '/token', \@shop, grant_type => 'refresh_token', refresh_token => $refresh, scope => 'openid' ),
     {}, 'a refresh token' );
 
+$stack->make_client( 'open', \%all, clientType => 'public' );
+my $lone = Authz::Grant->redeem( $stack, 'open', Authz::Grant->code( $stack, client => 'open' ) );
+oauth_ok( Authz::Grant->refresh( $stack, 'open', $lone->member('refresh_token') ), {}, 'one that is replaced' );
+
 my $browser = Authz::Browser->new;
 my $address = $stack->base . '/authorize?' . Authz::Client::form(
     response_type => 'code', client_id => 'shop', redirect_uri => $cb, scope => 'openid', state => 's',
