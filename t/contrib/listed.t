@@ -57,6 +57,7 @@ my %unsaid = (
     prompt_none  => 'no page is shown',
     idp_hint     => 'the link is that of the provider which the user chooses',
     signed_in    => 'the link begins again',
+    again        => 'the same',
     own_page     => 'no client asks, so the pages make links of their own',
     for_console  => 'the same',
     flow_id      => 'a new request has a new one',
