@@ -117,6 +117,8 @@ static const struct output_column client_columns[] = {
 /* ---- identity providers */
 
 #define IDP_OPTIONS \
+    {"auth-time", 0, NULL, AT(auth_time), false, \
+     "The provider tells when the person signed in (auth_time), as it is taken to do"}, \
     {"authorization-endpoint", 0, "URL", AT(authorization_endpoint), false, \
      "Authorization endpoint, if discovery shall not tell it"}, \
     {"client-id", 0, "ID", AT(client), false, "Name of this service at the provider"}, \
@@ -130,6 +132,8 @@ static const struct output_column client_columns[] = {
      "Show the PNG, JPEG or WebP picture in FILE, at most 16 KiB, where people choose a " \
      "provider"}, \
     {"name", 0, "NAME", AT(name), false, "Name that people see"}, \
+    {"no-auth-time", 0, NULL, AT(no_auth_time), false, \
+     "The provider does not tell it, so prompt=login and max_age are login_required there"}, \
     {"scope", 0, "SCOPE...", AT(scopes), false, \
      "Scope that is requested from the provider; may be repeated"}, \
     {"token-endpoint", 0, "URL", AT(token_endpoint), false, \
@@ -148,6 +152,7 @@ const struct cli_option idp_home_options[] = {
 static const struct cli_option idp_delete_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
 
 static const struct admin_member idp_members[] = {
+    {AT(auth_time),              "sendsAuthTime",         ADMIN_TRUE},
     {AT(authorization_endpoint), "authorizationEndpoint", ADMIN_TEXT},
     {AT(client),                 "clientId",              ADMIN_TEXT},
     {AT(disable),                "enabled",               ADMIN_FALSE},
@@ -156,6 +161,7 @@ static const struct admin_member idp_members[] = {
     {AT(jwks_uri),               "jwksUri",               ADMIN_TEXT},
     {AT(logo),                   "logo",                  ADMIN_LOGO},
     {AT(name),                   "name",                  ADMIN_TEXT},
+    {AT(no_auth_time),           "sendsAuthTime",         ADMIN_FALSE},
     {AT(scopes),                 "scopes",                ADMIN_WORDS},
     {AT(token_endpoint),         "tokenEndpoint",         ADMIN_TEXT},
     {AT(userinfo_endpoint),      "userinfoEndpoint",      ADMIN_TEXT},

@@ -71,8 +71,8 @@ struct cli_choices {
     const char *key_file;   /* file with the admin key for it */
 
     /* Members and filters of the verbs of the admin API (admin_verbs.c). */
-    bool enable, disable, dpop_bound, dpop_optional, pkce_required, pkce_optional, all, create,
-        send;
+    bool enable, disable, dpop_bound, dpop_optional, pkce_required, pkce_optional, auth_time,
+        no_auth_time, all, create, send;
     const char *url, *default_scope, *pin, *idp;
     const char *name, *type, *auth_method, *redirect_uris, *logout_uris, *scopes, *client_uri;
     const char *logo_uri, *logo, *jwks, *jwks_uri, *id_token_alg, *file, *client, *subject,

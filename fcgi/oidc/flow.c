@@ -19,6 +19,7 @@
 #include "oidc/flow_preview.h"
 #include "oidc/session.h"
 #include "oidc/upstream/upstream.h"
+#include "oidc/upstream/upstream_fault.h"
 #include "store/people/consents.h"
 #include "store/people/sign_ins.h"
 #include "store/tokens/grants.h"
@@ -69,14 +70,24 @@ read_providers(struct flow_step *step, bool fresh, bool *ret_hinted)
     return AZ_OK;
 }
 
+/* True if the request wants to know when the user signed in, and the provider does not tell. */
+static bool
+is_untimed(const struct flow_step *step)
+{
+    return step->fits == 1 && !step->fit[0]->sends_auth_time
+           && authorization_needs_time(step->authorization);
+}
+
 /* Find the providers at which the user can sign in. The list is read again if it offers none,
- * several, or not the one that the client named; the insert of the sign-in checks a single one. */
+ * several, one that cannot serve, or not the one that the client named; the insert of the sign-in
+ * checks a single one. */
 static enum az_status
 find_providers(struct flow_step *step)
 {
     bool hinted = false;
     enum az_status st = read_providers(step, step->fresh, &hinted);
-    bool doubt = step->fits != 1 || (step->authorization->idp_hint != NULL && !hinted);
+    bool doubt =
+        step->fits != 1 || is_untimed(step) || (step->authorization->idp_hint != NULL && !hinted);
     return st == AZ_OK && doubt && !step->fresh ? read_providers(step, true, &hinted) : st;
 }
 
@@ -308,7 +319,8 @@ take_step(struct flow_step *step)
     case FLOW_CHOOSE:
         return choose_respond(step->req, step->authorization, step->fit, step->fits);
     case FLOW_UPSTREAM:
-        return go_upstream(step);
+        return is_untimed(step) ? upstream_untimed(&step->req->op, step->fit[0])
+                                : go_upstream(step);
     case FLOW_ERROR:
         break;
     }

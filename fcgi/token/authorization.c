@@ -138,6 +138,12 @@ authorization_terms(const struct authorization *authorization)
 }
 
 bool
+authorization_needs_time(const struct authorization *authorization)
+{
+    return authorization->prompt_login || authorization->max_age != AUTHORIZATION_NO_MAX_AGE;
+}
+
+bool
 authorization_is_fresh(const struct authorization *authorization, int64_t auth_time)
 {
     int64_t max_age = authorization->max_age, oldest = INT64_MIN;

@@ -58,6 +58,9 @@ struct grant_terms authorization_terms(const struct authorization *authorization
 enum az_status authorization_consent_hash(struct op *op, const struct authorization *authorization,
                                           unsigned char ret[SHA256_OCTETS]);
 
+/* True if the request wants to know when the user signed in: prompt=login, or max_age. */
+bool authorization_needs_time(const struct authorization *authorization);
+
 /* True if a session that began at `auth_time` (seconds since 1970) is fresh enough for max_age and
  * prompt. Its age is taken at the time of the request, so that time spent on the consent page does
  * not count. */

@@ -216,6 +216,10 @@ static const struct field provider_fields[] = {
      .help = "Claims that are lists: a text becomes a list of one. A new provider has groups and "
              "roles if it is left out; [] for none",
      .example = "[\"groups\", \"roles\"]"},
+    {"sendsAuthTime",                   FIELD_BOOLEAN,   .column = "sends_auth_time",
+     .help = "false: its ID tokens do not tell when the person signed in (auth_time), so requests "
+             "with prompt=login or max_age are login_required. Absent: true",
+     .example = "true"},
     {"logo",                            FIELD_TEXT,      .max = LOGO_TEXT_MAX, .rule = logo_rule,
      .column = "logo",
      .help = "Picture beside the name where people choose: a data: URL of a PNG, JPEG or WebP "

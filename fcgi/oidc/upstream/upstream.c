@@ -97,6 +97,10 @@ refuse_id_token(struct op *op, const struct identity_provider *provider, const c
                                     "its ID token is encrypted (JWE)");
     if (strlen(text) > JWS_OCTETS_MAX)
         return upstream_setup_fault(op, provider, UPSTREAM_ID_TOKEN_TOO_LARGE, why);
+    if (why == upstream_no_auth_time) {
+        upstream_fault_note(op, provider, upstream_fault_code(UPSTREAM_NO_AUTH_TIME));
+        return upstream_untimed(op, provider);
+    }
     return upstream_deny(op, provider, why);
 }
 

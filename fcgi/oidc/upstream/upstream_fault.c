@@ -24,6 +24,7 @@ static const char *const codes[UPSTREAM_FAULTS] = {
     [UPSTREAM_USERINFO_UNUSABLE] = "userinfo_unusable",
     [UPSTREAM_ENCRYPTED] = "encrypted",
     [UPSTREAM_ID_TOKEN_TOO_LARGE] = "id_token_too_large",
+    [UPSTREAM_NO_AUTH_TIME] = "no_auth_time",
 };
 
 /* Error codes of providers (world.md W4). What is not listed refuses our request. */
@@ -75,6 +76,15 @@ upstream_setup_fault(struct op *op, const struct identity_provider *provider,
              "The sign-in at the identity provider is not set up correctly: %s", codes[fault]);
     return op_fail(op, AZ_PROVIDER_SETUP, public_text, "identity provider %s (%s): %s",
                    provider->idp_id, codes[fault], said);
+}
+
+enum az_status
+upstream_untimed(struct op *op, const struct identity_provider *provider)
+{
+    return op_fail(op, AZ_LOGIN_REQUIRED,
+                   "The identity provider does not tell when the person signed in",
+                   "identity provider %s sends no auth_time (%s)", provider->idp_id,
+                   codes[UPSTREAM_NO_AUTH_TIME]);
 }
 
 enum az_status

@@ -22,6 +22,7 @@ enum upstream_fault {
     UPSTREAM_USERINFO_UNUSABLE,  /* userinfo is required, and its answer cannot be used */
     UPSTREAM_ENCRYPTED,          /* the ID token is a JWE */
     UPSTREAM_ID_TOKEN_TOO_LARGE, /* the ID token is longer than this service reads */
+    UPSTREAM_NO_AUTH_TIME,       /* the ID token does not tell when the person signed in */
     UPSTREAM_FAULTS
 };
 
@@ -36,6 +37,10 @@ void upstream_fault_note(struct op *op, const struct identity_provider *provider
  */
 enum az_status upstream_setup_fault(struct op *op, const struct identity_provider *provider,
                                     enum upstream_fault fault, const char *said);
+
+/* Refuse a request that wants to know when the person signed in. The time at which the person comes
+ * back proves nothing: the provider may have a session from long before (world.md F4). */
+enum az_status upstream_untimed(struct op *op, const struct identity_provider *provider);
 
 /*
  * Fail as an error code of the provider wants it: an OpenID code and access_denied as they are, a

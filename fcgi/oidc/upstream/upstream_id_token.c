@@ -85,6 +85,8 @@ read_auth_time(const json_t *object, struct upstream_claims *claims)
     return true;
 }
 
+const char upstream_no_auth_time[] = "the ID token has no auth_time although max_age was sent";
+
 /* Return the fault of auth_time, or NULL: it must be as recent as asked, and not in the future. */
 static const char *
 auth_time_fault(const struct upstream_claims *claims, const struct upstream_expected *expected)
@@ -92,7 +94,7 @@ auth_time_fault(const struct upstream_claims *claims, const struct upstream_expe
     if (!claims->has_auth_time)
         /* OpenID Connect Core 2: required if max_age was sent. */
         return expected->max_age != AUTHORIZATION_NO_MAX_AGE || expected->prompt_login
-                   ? "the ID token has no auth_time although max_age was sent"
+                   ? upstream_no_auth_time
                    : NULL;
     if (claims->auth_time > expected->now + UPSTREAM_SKEW)
         return "the auth_time of the ID token is in the future";

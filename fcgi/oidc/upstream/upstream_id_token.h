@@ -27,6 +27,10 @@ struct jwk_set;
 /* Greatest number of words in amr. */
 #define UPSTREAM_AMR_MAX 16
 
+/* The fault of a token that does not tell when the person signed in, although it was asked. A text
+ * for ret_why, which is compared as a pointer. */
+extern const char upstream_no_auth_time[];
+
 /* The values that a token must match. All pointers are borrowed. */
 struct upstream_expected {
     const char *issuer;       /* of the provider's row, octet for octet */

@@ -28,6 +28,7 @@ struct identity_provider {
     json_t *authorize_params; /* object of strings, or NULL */
     const char *userinfo;     /* auto, off or required; NULL: auto */
     const char **list_claims; /* claims that are lists, ending with NULL, or NULL */
+    bool sends_auth_time;     /* false: its ID tokens have no auth_time */
     bool enabled;             /* false: no sign-ins, and its sessions have ended */
 };
 
@@ -37,7 +38,8 @@ struct identity_provider {
     "p.id, p.version, p.idp_id, p.name, p.issuer, p.client_id, p.secret_sealed,"                   \
     " p.authorization_endpoint, p.token_endpoint, p.userinfo_endpoint, p.jwks_uri,"                \
     " to_json(p.scopes) AS scopes, p.authorize_params, p.enabled,"                                 \
-    " to_json(p.list_claims) AS list_claims, p.userinfo"
+    " to_json(p.list_claims) AS list_claims, p.userinfo,"                                          \
+    " p.sends_auth_time IS NOT FALSE AS sends_auth_time"
 /* clang-format off */
 #define IDENTITY_PROVIDER_ROWS(into, member)                                                       \
     {"id", DB_INTO(into, member.id)},                                                              \
@@ -55,7 +57,8 @@ struct identity_provider {
     {"authorize_params", DB_INTO(into, member.authorize_params)},                                  \
     {"enabled", DB_INTO(into, member.enabled)},                                                    \
     {"list_claims", DB_INTO(into, member.list_claims)},                                            \
-    {"userinfo", DB_INTO(into, member.userinfo)}
+    {"userinfo", DB_INTO(into, member.userinfo)},                                                  \
+    {"sends_auth_time", DB_INTO(into, member.sends_auth_time)}
 /* clang-format on */
 
 /* Return the place that a secret is sealed for, so that a secret moved to another row does not

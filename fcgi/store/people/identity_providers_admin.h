@@ -11,7 +11,7 @@
 #define IDENTITY_PROVIDERS_ADMIN_COLUMNS                                                           \
     "name, issuer, client_id, authorization_endpoint, token_endpoint, userinfo_endpoint,"          \
     " jwks_uri, backchannel_notification_endpoint, scopes, authorize_params, enabled, logo,"       \
-    " list_claims, userinfo"
+    " list_claims, userinfo, sends_auth_time"
 
 /*
  * IdentityProviderDto, keyed by idpId. The idpId and the issuer are unique.

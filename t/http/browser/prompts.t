@@ -1,8 +1,10 @@
-# Words of prompt, and what providers answer to them (world.md F3).
+# Words of prompt, and what providers answer to them (world.md F3, F4).
 use strict;
 use warnings;
 
+use JSON::PP ();
 use Test::More;
+use Time::HiRes qw(sleep);
 
 use Authz::Browser ();
 use Authz::Check;
@@ -25,10 +27,22 @@ sub request_of {
     return "$base/authorize?" . Authz::Client::form( map { ( $_ => $param{$_} ) } sort keys %param );
 }
 
+# The answer of an address, asked again where the service says so: a provider whose answer was bad has a pause.
+sub asked {
+    my ( $browser, $to ) = @_;
+    my $answer;
+    for ( 1 .. 30 ) {
+        $answer = $browser->get($to);
+        my $wait = $answer->header('Refresh') // return $answer;
+        sleep $wait;
+    }
+    return $answer;
+}
+
 # Go one redirect on; return where it leads.
 sub hop {
     my ( $browser, $to ) = @_;
-    return Authz::Browser::location( $browser->get($to) ) // '';
+    return Authz::Browser::location( asked( $browser, $to ) ) // '';
 }
 
 sub is_at_idp { my ( $to, $name ) = @_; return like( $to, qr{\A\Q@{[ $idp->issuer ]}\E/authorize\?}, $name ) }
@@ -96,10 +110,97 @@ for my $row (
 is_at_idp( $to, 'a page of ours begins again too' );
 like( hop( $ann, hop( $ann, $to ) ), qr{\A\Q$base\E/account\b}, '... and is shown then' );
 
+# ---- F4: a provider that does not tell when the person signed in
+
+my $google = Authz::Idp->start;
+$google->register( $stack, idpId => 'google', name => 'Google', sendsAuthTime => JSON::PP::false() );
+$google->user( { sub => 'g1', name => 'Gil' } );
+$google->misbehave( id_token => { auth_time => undef } );
+my $row = sub { return $stack->admin( GET => "/admin/api/identity-providers/$_[0]" )->json };
+is( $row->('google')->{sendsAuthTime}, JSON::PP::false(), 'sendsAuthTime of a provider' );
+is( $row->('corp')->{sendsAuthTime},   JSON::PP::true(),  '... is true if it is left out' );
+my $said = 'The identity provider does not tell when the person signed in';
+my %hint = ( idp_hint => 'google' );
+
+sub is_refused {
+    my ( $answer, $name ) = @_;
+    my $to     = Authz::Browser::location($answer) // '';
+    my %answer = Authz::Browser::query($to);
+    is_back( $to, 'login_required', $name );
+    is( $answer{error_description}, $said, '... and the client learns why' );
+    return;
+}
+my @asked = $google->seen('authorize');
+is_refused( Authz::Browser->new->get( request_of( %hint, @$_ ) ), "google_login: @$_ is login_required at once" )
+  for [ prompt => 'login' ], [ max_age => 0 ], [ max_age => 3600 ], [ prompt => 'login consent' ];
+is( scalar( () = $google->seen('authorize') ), scalar @asked, '... and the provider is not asked' );
+is( $stack->sql(q{SELECT count(*) FROM sign_in WHERE taken_at IS NULL AND request ->> 'idp_hint' = 'google'}),
+    0, '... and no sign-in waits' );
+my $gil = Authz::Browser->new;
+$to = hop( $gil, request_of(%hint) );
+like( $to, qr{\A\Q@{[ $google->issuer ]}\E/authorize\?}, 'without these words the person signs in' );
+is_code( hop( $gil, hop( $gil, $to ) ), '... and gets a code' );
+is_refused( $gil->get( request_of( %hint, max_age => 3600 ) ),    'a session without auth_time has no age' );
+is_refused( $gil->get( request_of( %hint, prompt  => 'login' ) ), '... and is not renewed' );
+is_code( hop( $gil, request_of( prompt => 'none' ) ), '... and serves a request that does not ask' );
+my $own = $gil->get("$base/account?idp_hint=google");
+is( $own->status, 200, '... and a page of ours' );
+my $both = Authz::Browser->new;
+is( $both->get( request_of( prompt => 'login' ) )->status, 200, 'two providers: the person chooses' );
+is_at_idp( hop( $both, request_of( prompt => 'login', idp_hint => 'corp' ) ), '... the other one tells' );
+
+# Every worker knows a change.
+my $change = sub {
+    my ($sends) = @_;
+    my %row = %{ $row->('google') };
+    delete @row{qw(id clientSecretSet faults home warnings userinfoAt)};
+    return $stack->admin(
+        PUT  => '/admin/api/identity-providers/google',
+        json => { %row, sendsAuthTime => $sends } )->status;
+};
+my @worker = map { $stack->client } 1 .. 8;
+my $path   = request_of( %hint, prompt => 'login' ) =~ s{\A\Q$base\E}{}r;
+is( $change->( JSON::PP::true() ), 200, 'the row is changed' );
+is( scalar( grep { ( $_->get($path)->header('Location') // '' ) =~ m{/authorize\?.*prompt=login} } @worker ),
+    8, '... and every worker sends people there' );
+
+# Learnt late
+my $faults = sub {
+    return $stack->sql(q{SELECT coalesce(sum(n), 0) FROM provider_fault WHERE code = 'no_auth_time'});
+};
+my $sessions = sub { return $stack->sql('SELECT count(*) FROM browser_session') };
+my ( $late, $before ) = ( Authz::Browser->new, $sessions->() );
+$callback = hop( $late, hop( $late, request_of( %hint, prompt => 'login' ) ) );
+is_refused( asked( $late, $callback ), 'learnt late: an ID token without auth_time' );
+is( $faults->(), 1, '... and the operator finds no_auth_time' );
+is_deeply( [ map { $_->{code} } @{ $row->('google')->{faults} } ], ['no_auth_time'], '... at the provider' );
+like(
+    $stack->http->get('/metrics')->body, qr/^svc_provider_fault_total\{code="no_auth_time"\} 1$/m,
+    '... and it is counted' );
+is( $sessions->(), $before, '... and nobody is signed in: the time of the callback proves nothing' );
+$google->misbehave( id_token => { auth_time => undef, tamper => 1 } );
+$callback = hop( $late, hop( $late, request_of( %hint, prompt => 'login' ) ) );
+is_back( hop( $late, $callback ), 'access_denied', 'a token with a bad signature says nothing about the provider' );
+is( $faults->(), 1, '... and is no such fault' );
+$google->behave;
+$callback = hop( $late, hop( $late, request_of( %hint, prompt => 'login' ) ) );
+is_code( hop( $late, $callback ), 'with auth_time it is a sign-in' );
+is( ( $stack->authzctl(qw(idp update google --no-auth-time)) )[0], 0, 'authzctl idp update --no-auth-time' );
+is( $row->('google')->{sendsAuthTime},                             JSON::PP::false(), '... takes it' );
+is( ( $stack->authzctl(qw(idp update google --auth-time)) )[0],    0,                 '... and --auth-time' );
+is( $row->('google')->{sendsAuthTime},                             JSON::PP::true(),  '... takes it back' );
+admin_error(
+    $stack->admin(
+        POST => '/admin/api/identity-providers',
+        json => { issuer => 'https://x.example', clientId => 'x', sendsAuthTime => 'false' } ),
+    400,
+    'sendsAuthTime that is a text is refused',
+    fields => ['sendsAuthTime'] );
+
 # The client is disabled in between: nothing goes on.
 $idp->misbehave( authorize => {%expired} );
 my $browser = Authz::Browser->new;
-$callback = hop( $browser, hop( $browser, request_of() ) );
+$callback = hop( $browser, hop( $browser, request_of( idp_hint => 'corp' ) ) );
 $stack->sql(q{UPDATE client SET enabled = false, version = version + 1 WHERE client_id = 'crm'});
 is( $browser->get($callback)->status, 400, 'a client that was disabled in between: a page' );
 

@@ -14,7 +14,7 @@ import { Text, plural } from '../text.js';
 
 const KIND = { path: 'identity-providers', key: 'idpId', folder: 'providers', authzctl: 'idp', noun: 'identity provider' };
 const FIRST = ['idpId', 'name', 'issuer', 'clientId', 'clientSecret', 'scopes', 'enabled'];
-const TITLES = { idpId: 'Id', jwksUri: 'Address of its keys', enabled: 'People can sign in there', backchannelNotificationEndpoint: 'Address for CIBA requests', authorizeParams: 'More parameters of the sign-in' };
+const TITLES = { idpId: 'Id', jwksUri: 'Address of its keys', enabled: 'People can sign in there', backchannelNotificationEndpoint: 'Address for CIBA requests', authorizeParams: 'More parameters of the sign-in', sendsAuthTime: 'It tells when the person signed in' };
 const HOME = 'its people keep their sub as their name';
 
 const State = ({ of }) => html`<span class=${`state ${of.enabled ? 'ok' : 'off'}`}>${of.enabled ? 'enabled' : 'disabled'}</span>`;
@@ -131,7 +131,7 @@ function New() {
   const from = useData(signal => schemaOf('IdentityProviderDto', signal), []);
   return html`<div class="head"><div><a class="back" href="#/providers">Identity providers</a><h1 tabindex="-1">New identity provider</h1><p>Its endpoints come from the metadata of the issuer.</p></div></div>
     ${may('operator') && html`<${Ask} />`}
-    <${Of} from=${from} what="The form cannot be made">${schema => html`<${ObjectForm} kind=${KIND} schema=${schema} start=${{ enabled: true, scopes: ['openid', 'email', 'profile'] }} first=${FIRST} titles=${TITLES} cancel="#/providers" saved=${data => go(to(['providers', data.idpId]))} />`}<//>`;
+    <${Of} from=${from} what="The form cannot be made">${schema => html`<${ObjectForm} kind=${KIND} schema=${schema} start=${{ enabled: true, sendsAuthTime: true, scopes: ['openid', 'email', 'profile'] }} first=${FIRST} titles=${TITLES} cancel="#/providers" saved=${data => go(to(['providers', data.idpId]))} />`}<//>`;
 }
 
 export default function Providers({ place }) {

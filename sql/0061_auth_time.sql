@@ -1,0 +1,24 @@
+-- plan: expand; locks identity_provider AccessExclusive
+-- If a provider tells when the person signed in (auth_time of its ID tokens). NULL: it is taken to do so.
+ALTER TABLE identity_provider ADD COLUMN sends_auth_time boolean;
+
+CREATE OR REPLACE VIEW identity_provider_dto AS
+SELECT id,
+       idp_id                            AS "idpId",
+       name                              AS "name",
+       issuer                            AS "issuer",
+       client_id                         AS "clientId",
+       authorization_endpoint            AS "authorizationEndpoint",
+       token_endpoint                    AS "tokenEndpoint",
+       userinfo_endpoint                 AS "userinfoEndpoint",
+       jwks_uri                          AS "jwksUri",
+       backchannel_notification_endpoint AS "backchannelNotificationEndpoint",
+       scopes                            AS "scopes",
+       authorize_params                  AS "authorizeParams",
+       enabled                           AS "enabled",
+       logo                              AS "logo",
+       list_claims                       AS "listClaims",
+       userinfo                          AS "userinfo",
+       (SELECT instant_text(u.joined_at) FROM provider_userinfo u WHERE u.idp = identity_provider.id) AS "userinfoAt",
+       coalesce(sends_auth_time, true)   AS "sendsAuthTime"
+  FROM identity_provider;
