@@ -1,5 +1,5 @@
 # Clients we did not write against the whole service, with npm `oidc-provider` as the upstream identity provider: the certified
-# openid-client, the strict oauth4webapi, and the MCP TypeScript SDK by client metadata document and by dynamic registration. The
+# openid-client, the strict oauth4webapi, oidc-client-ts, and the MCP TypeScript SDK by client metadata document and by dynamic registration. The
 # sample of doc/sign-in.md runs as it is printed.
 use strict;
 use warnings;
@@ -46,6 +46,7 @@ for my $as ( [ @secret, 'RS256' ], [ 'spa', '', 'RS256' ], [ @elliptic, 'ES256' 
         ALG => $as->[2] );
 }
 Authz::Interop::tests( 'oauth4webapi', %common );
+Authz::Interop::tests( 'oidc_client_ts', %common, CLIENT_ID => 'spa', POST_LOGOUT_URI => $bye );
 
 # The sample of doc/sign-in.md, with its client. What the page leaves to the reader is a browser.
 my @shop = $stack->make_client( 'shop-front', $binding, redirectUris => ['https://shop.example/callback'] );
