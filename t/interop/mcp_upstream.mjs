@@ -1,5 +1,5 @@
 // An MCP server made with the SDK, as the upstream of a managed resource. Settings: PORT, LINE (1: the 1.x SDK with sessions; 2:
-// the 2.x SDK, revision 2026-07-28 alone). POST /control changes its tools or drops its sessions; GET /seen tells every request
+// the 2.x SDK, revision 2026-07-28 alone), AT (the only path; any other one is redirected there, as web frameworks do). POST /control changes its tools or drops its sessions; GET /seen tells every request
 // that came.
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
@@ -9,7 +9,7 @@ import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprot
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, Server } from '@modelcontextprotocol/server';
 
-const { PORT, LINE } = process.env;
+const { PORT, LINE, AT } = process.env;
 const about = { name: 'upstream', version: '1.0.0' }, capabilities = { capabilities: { tools: {} } };
 const seen = [], sessions = new Map();
 let control = {};
@@ -75,6 +75,7 @@ http.createServer(async (request, response) => {
         if (control.forget) sessions.clear();
         return response.end();
     }
+    if (AT && request.url !== AT) return response.writeHead(307, { Location: AT }).end();
     seen.push({ method: request.method, headers: request.headers, body: octets });
     const body = octets ? JSON.parse(octets) : undefined;
     return LINE === '1' ? serveOld(request, response, body) : modern(request, response, body);
