@@ -26,6 +26,8 @@ static const struct field new_admin_key_fields[] = {
     {"expiresAt", FIELD_TEXT, .help = "End of the key; absent: it is valid until it is revoked"},
     {"key",       FIELD_TEXT, .required = true, .help = "Shown this once",
      .example = "\"ak_example\""},
+    {"sessions",  FIELD_INTEGER, .required = true, .help = "Sessions of the console: 0",
+     .example = "0"},
 };
 const struct field_table answer_new_admin_key = ANSWER("NewAdminApiKey", new_admin_key_fields);
 

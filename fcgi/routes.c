@@ -140,11 +140,14 @@ static const struct route_param consents_params[] = {
     RESOURCE_PAGE_PARAMS,
     {.name = NULL},
 };
+/* clang-format off */
 static const struct route_param sessions_params[] = {
     {.name = "subjectId", .help = "Only those of this user"},
+    {.name = "idpId", .help = "Only those of this identity provider"},
     RESOURCE_PAGE_PARAMS,
-    {.name = NULL                  },
+    {.name = NULL},
 };
+/* clang-format on */
 static const struct route_param people_params[] = {
     {.name = "q",
      .help = "A part of the subject, the name or the address, in any case, of one of the 10,000 "

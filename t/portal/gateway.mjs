@@ -59,6 +59,10 @@ async function providers(page) {
   await page.waitForFunction(() => document.querySelector('main h1').innerText === 'Mine');
   const now = await api(page, 'identity-providers/corp');
   is([now.name, now.clientId], ['Mine', 'theirs'], 'providers: ... and both changes can be kept');
+  await push(page, 'Delete…');
+  await until(page, '0 sessions, 0 live tokens and 0 connected accounts of its people go with it');
+  ok(true, 'providers: the question before a delete says how much goes with it');
+  await push(page, 'Cancel', 'dialog');
 }
 
 async function connectors(page) {
@@ -75,6 +79,7 @@ async function connectors(page) {
   await push(page, 'Install, and make');
   await until(page, 'Sync with the catalogue');
   await push(page, 'Uninstall…');
+  ok(/\d+ scopes? and \d+ rows? of policy data go with it/.test(await textOf(page, 'dialog')), 'connectors: the question before an uninstall says how much goes with it');
   await confirm(page, 'generic-rest');
   await until(page, 'Not uninstalled');
   is(await page.$eval('.refused li a', e => e.getAttribute('href')), '#/resources/generic-rest', 'connectors: what holds an uninstall back is a link');

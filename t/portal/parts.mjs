@@ -61,6 +61,11 @@ is(membersAt(rule, 4, { client: { id: 'shop' } }), [['input.client.id', 'shop'],
 is(membersAt(rule, 9, { later: true }), [['input.later', true]], '... of a rule of one line');
 is(membersAt('deny contains "x" if input.constructor.name', 1, {})[0][1], undefined, '... a member of no object is absent');
 
+const { counted } = await part('parts/lost');
+const answered = (data, total) => counted(data, { get: () => total ?? null }, 'live token');
+is([answered([{}], '1234'), answered([{}], '1'), answered([], '0')], ['1,234 live tokens', '1 live token', '0 live tokens'], 'deletes: how much goes with it is the number of all rows, not of those of a page');
+is([answered({ content: [{}, {}], last: true }), answered({ content: [{}, {}], last: false })], ['2 live tokens', 'more than 2 live tokens'], '... and of a page whose rest nobody counted, that there are more');
+
 const { attention } = await part('pages/overview');
 const entries = waits => attention({ engines: [], revisions: [], waits });
 const failing = { kind: 'errors', name: 'stock', count: 901, detail: 'upstream_invalid_response: The answer of the upstream is not valid', at: '2026-11-29T08:12:00.000Z' };

@@ -15,6 +15,7 @@ const struct route_param connections_params[] = {
 const struct route_param connections_list_params[] = {
     {.name = "subject", .help = "Only those of this person"},
     {.name = "status", .words = connection_statuses, .help = "Only those with this status"},
+    {.name = "idpId", .help = "Only those of people of this identity provider"},
     RESOURCE_PAGE_PARAMS,
     {.name = NULL},
 };
@@ -22,6 +23,7 @@ const struct route_param connections_all_params[] = {
     {.name = "resource", .help = "Only those with this managed resource"},
     {.name = "subject", .help = "Only those of this person"},
     {.name = "status", .words = connection_statuses, .help = "Only those with this status"},
+    {.name = "idpId", .help = "Only those of people of this identity provider"},
     RESOURCE_PAGE_PARAMS,
     {.name = NULL},
 };

@@ -41,6 +41,7 @@ static const struct field token_revocation_fields[] = {
 const struct route_param tokens_params[] = {
     {.name = "subjectId", .help = "Only tokens of this person"},
     {.name = "clientId", .help = "Only tokens of this client"},
+    {.name = "idpId", .help = "Only tokens of people of this identity provider"},
     {.name = "page", .max = INT32_MAX, .help = "Number of the page, from 0"},
     {.name = "size", .min = 1, .max = TOKENS_SIZE_MAX, .help = "Tokens of a page"},
     {.name = NULL},
@@ -227,10 +228,11 @@ enum az_status
 tokens_list_handle(struct request *req)
 {
     static const struct page_limits limits = {TOKENS_SIZE, TOKENS_SIZE_MAX, TOKENS_OFFSET_MAX,
-                                              "subjectId or clientId"};
+                                              "subjectId, clientId or idpId"};
     const struct page_place page = page_place_read(req, &limits);
     const struct tokens_list list = {.subject = request_param(req, "subjectId"),
                                      .client_id = request_param(req, "clientId"),
+                                     .idp_id = request_param(req, "idpId"),
                                      .offset = page.number * page.size,
                                      .limit = page.size + 1};
     json_t *tokens;

@@ -8,15 +8,16 @@ const char *const connection_statuses[] = {"active", "reauth_required", NULL};
 static const struct db_stmt connections_page_stmt = {
     "connections_page",
     "WITH m AS (SELECT c.id, c.connected_at FROM gateway_connection c WHERE ($1::text IS NULL OR c.resource = $1)"
-    "  AND ($2::text IS NULL OR c.subject = $2) AND ($3::text IS NULL OR c.status = $3)),"
-    " p AS (SELECT m.id FROM m ORDER BY m.connected_at DESC, m.id DESC LIMIT $4::bigint OFFSET $5::bigint)"
+    "  AND ($2::text IS NULL OR c.subject = $2) AND ($3::text IS NULL OR c.status = $3)"
+    "  AND ($4::text IS NULL OR c.idp = (SELECT id FROM identity_provider WHERE idp_id = $4))),"
+    " p AS (SELECT m.id FROM m ORDER BY m.connected_at DESC, m.id DESC LIMIT $5::bigint OFFSET $6::bigint)"
     " SELECT (SELECT count(*) FROM m) AS total,"
     "  (SELECT coalesce(json_agg(json_strip_nulls(json_build_object('resource', c.resource, 'subject', c.subject,"
     "    'idpId', i.idp_id, 'account', c.account, 'scopes', c.scopes, 'status', c.status,"
     "    'connectedAt', instant_text(c.connected_at), 'expiresAt', instant_text(c.expires_at),"
     "    'refreshedAt', instant_text(c.refreshed_at), 'lastUsedAt', instant_text(c.last_used_at),"
     "    'lastError', c.last_error)) ORDER BY c.connected_at DESC, c.id DESC), '[]')"
-    "   FROM p JOIN gateway_connection c ON c.id = p.id JOIN identity_provider i ON i.id = c.idp) AS connections", 5};
+    "   FROM p JOIN gateway_connection c ON c.id = p.id JOIN identity_provider i ON i.id = c.idp) AS connections", 6};
 
 static const struct field connection_fields[] = {
     {"resource",    FIELD_TEXT,      .required = true, .help = "Managed resource", .example = "\"github\""},

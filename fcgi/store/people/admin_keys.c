@@ -45,7 +45,9 @@ static const struct db_stmt admin_key_configure_stmt = {
     "  role, to_char(\"createdAt\"" DB_TIME " AS \"createdAt\", \"createdBy\","                     \
     "  to_char(\"expiresAt\"" DB_TIME " AS \"expiresAt\","                                         \
     "  to_char(\"lastUsedAt\"" DB_TIME " AS \"lastUsedAt\","                                       \
-    "  to_char(\"revokedAt\"" DB_TIME " AS \"revokedAt\" FROM admin_key_dto) k"
+    "  to_char(\"revokedAt\"" DB_TIME " AS \"revokedAt\","                                         \
+    "  (SELECT count(*) FROM admin_session s WHERE s.admin_key = d.id AND " ADMIN_SESSION_IS_LIVE  \
+    "  ) AS sessions FROM admin_key_dto d) k"
 static const struct db_stmt admin_key_list_stmt = {
     "admin_key_list", VIEW " ORDER BY k.\"createdAt\", k.id", 0};
 static const struct db_stmt admin_key_fetch_stmt = {
@@ -62,6 +64,8 @@ static const struct field admin_key_fields[] = {
     {"expiresAt", FIELD_TEXT, .help = "End of the key; absent: it is valid until it is revoked"},
     {"lastUsedAt", FIELD_TEXT, .help = "Last use, to the minute"},
     {"revokedAt", FIELD_TEXT, .help = "Absent while the key is valid"},
+    {"sessions", FIELD_INTEGER, .required = true, .example = "1",
+     .help = "Sessions of the console that are signed in with the key, which end with it"},
 };
 /* clang-format on */
 const struct field_table admin_key_view =

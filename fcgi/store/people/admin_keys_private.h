@@ -10,4 +10,8 @@
     "UPDATE admin_key k SET last_used_at = now() FROM found WHERE k.id = found.id"                 \
     " AND (k.last_used_at IS NULL OR k.last_used_at < now() - interval '1 minute')"
 
+/* True for a row `s` of admin_session that is not over by the times of admin_sessions.h. */
+#define ADMIN_SESSION_IS_LIVE                                                                      \
+    "s.last_seen_at > now() - interval '30 minutes' AND s.created_at > now() - interval '8 hours'"
+
 #endif

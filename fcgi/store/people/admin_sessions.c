@@ -8,16 +8,15 @@
 #include "store/people/admin_keys_private.h"
 #include "store/people/stored_claims.h"
 
-/* True for a row `s` of admin_session that is not over by its times, without request or at all. */
-#define IS_LIVE                                                                                    \
-    "s.last_seen_at > now() - make_interval(secs => $2::double precision)"                         \
-    " AND s.created_at > now() - make_interval(secs => $3::double precision)"
+_Static_assert(ADMIN_SESSION_IDLE == 30 * 60 && ADMIN_SESSION_LIFE == 8 * 60 * 60,
+               "ADMIN_SESSION_IS_LIVE says the same");
 
 static const struct db_stmt admin_session_begin_stmt = {
     "admin_session_begin",
-    "WITH gone AS (DELETE FROM admin_session s WHERE s.id_hash = $6 OR NOT (" IS_LIVE "))"
-    " INSERT INTO admin_session (id_hash, admin_key, role, sign_in) VALUES ($1, $4::uuid, $5, $7)",
-    7};
+    "WITH gone AS (DELETE FROM admin_session s WHERE s.id_hash = $4"
+    "   OR NOT (" ADMIN_SESSION_IS_LIVE "))"
+    " INSERT INTO admin_session (id_hash, admin_key, role, sign_in) VALUES ($1, $2::uuid, $3, $5)",
+    5};
 
 /* The row that gives roles to people. */
 #define GRANTS_KEY "d.data_key = 'svc.operator.controls.console'"
@@ -29,7 +28,8 @@ static const struct db_stmt admin_session_begin_stmt = {
  */
 static const struct db_stmt admin_session_find_stmt = {
     "admin_session_find",
-    "WITH one AS (SELECT s.* FROM admin_session s WHERE s.id_hash = $1 AND " IS_LIVE "),"
+    "WITH one AS (SELECT s.* FROM admin_session s"
+    "   WHERE s.id_hash = $1 AND " ADMIN_SESSION_IS_LIVE "),"
     " found AS (SELECT k.id, k.label, k.role FROM one s JOIN admin_key k ON k.id = s.admin_key"
     "   AND k.role = s.role WHERE " ADMIN_KEY_IS_VALID "),"
     " person AS (SELECT b.subject, b.id_hash, b.created_at, p.idp_id, u.claims FROM one s"
@@ -37,20 +37,20 @@ static const struct db_stmt admin_session_find_stmt = {
     "   JOIN identity_provider p ON p.id = b.idp AND p.enabled"
     "   JOIN subject u ON u.subject = b.subject AND u.idp_id = p.idp_id"
     "   WHERE b.expires_at > now()"
-    "    AND b.created_at + make_interval(secs => $5::double precision) > now()),"
+    "    AND b.created_at + make_interval(secs => $3::double precision) > now()),"
     " seen AS (UPDATE admin_session s SET last_seen_at = now() FROM one"
     "   WHERE s.id_hash = one.id_hash AND s.last_seen_at < now() - interval '1 minute'"
     "   RETURNING s.sign_in),"
     " moved AS (UPDATE browser_session b SET expires_at ="
-    "    least(now() + make_interval(secs => $4::double precision),"
-    "     b.created_at + make_interval(secs => $5::double precision))"
+    "    least(now() + make_interval(secs => $2::double precision),"
+    "     b.created_at + make_interval(secs => $3::double precision))"
     "   FROM seen, person WHERE b.id_hash = seen.sign_in AND b.id_hash = person.id_hash),"
     " used AS (" ADMIN_KEY_USED ")"
     " SELECT k.id, k.label, k.role, h.subject, h.idp_id, h.claims::text AS claims,"
     "  d.payload AS grants, one.role AS first FROM one LEFT JOIN found k ON true"
     "  LEFT JOIN person h ON true"
     "  LEFT JOIN policy_data d ON " GRANTS_KEY " AND h.subject IS NOT NULL",
-    5};
+    3};
 struct session_stored {
     struct admin_key key;         /* without its role */
     struct admin_sign_in sign_in; /* without its role */
@@ -84,22 +84,13 @@ static const struct db_stmt admin_session_times_stmt = {
 static const struct db_stmt admin_session_end_stmt = {
     "admin_session_end", "DELETE FROM admin_session WHERE id_hash = $1", 1};
 
-/* Bind a hash and the two times. */
-static void
-bind_session(struct db_params *params, const unsigned char hash[SHA256_OCTETS])
-{
-    db_octets(params, hash, SHA256_OCTETS);
-    db_number(params, ADMIN_SESSION_IDLE);
-    db_number(params, ADMIN_SESSION_LIFE);
-}
-
 enum az_status
 admin_session_begin(struct op *op, const unsigned char hash[SHA256_OCTETS],
                     const unsigned char *before, const struct admin_key *key,
                     const unsigned char *sign_in)
 {
     struct db_params params = {.count = 0};
-    bind_session(&params, hash);
+    db_octets(&params, hash, SHA256_OCTETS);
     db_text(&params, key->id);
     db_text(&params, admin_role_word(key->role));
     db_octets(&params, before, before != NULL ? SHA256_OCTETS : 0);
@@ -116,7 +107,7 @@ admin_session_find(struct op *op, const unsigned char hash[SHA256_OCTETS], struc
     bool found;
     *ret = (struct admin_key){.id = NULL};
     *ret_sign_in = (struct admin_sign_in){.subject = NULL};
-    bind_session(&params, hash);
+    db_octets(&params, hash, SHA256_OCTETS);
     db_number(&params, op->az->cfg->session_timeout);
     db_number(&params, op->az->cfg->session_max_age);
     /* Sent again after a lost connection: the use is noted once a minute at most. */
@@ -148,7 +139,9 @@ enum az_status
 admin_session_times(struct op *op, const unsigned char hash[SHA256_OCTETS], const char **ret)
 {
     struct db_params params = {.count = 0};
-    bind_session(&params, hash);
+    db_octets(&params, hash, SHA256_OCTETS);
+    db_number(&params, ADMIN_SESSION_IDLE);
+    db_number(&params, ADMIN_SESSION_LIFE);
     return db_fetch_text(op, &admin_session_times_stmt, &params, ret);
 }
 

@@ -61,15 +61,16 @@ static const struct db_column logout_facts_columns[] = {
 static const struct db_stmt sessions_page_stmt = {
     "sessions_page",
     "WITH m AS (SELECT s.id_hash, s.created_at, s.sid FROM browser_session s"
-    "  WHERE s.expires_at > now() AND ($1::text IS NULL OR s.subject = $1)),"
-    " p AS (SELECT m.id_hash FROM m ORDER BY m.created_at DESC, m.sid LIMIT $2::bigint OFFSET $3::bigint)"
+    "  WHERE s.expires_at > now() AND ($1::text IS NULL OR s.subject = $1)"
+    "   AND ($2::text IS NULL OR s.idp = (SELECT id FROM identity_provider WHERE idp_id = $2))),"
+    " p AS (SELECT m.id_hash FROM m ORDER BY m.created_at DESC, m.sid LIMIT $3::bigint OFFSET $4::bigint)"
     " SELECT (SELECT count(*) FROM m) AS total,"
     "  (SELECT coalesce(json_agg(json_strip_nulls(json_build_object('sid', s.sid, 'subjectId', s.subject,"
     "    'idpId', i.idp_id, 'authTime', instant_text(nullif(s.auth_time, to_timestamp(0))),"
     "    'createdAt', instant_text(s.created_at), 'lastSeenAt', instant_text(coalesce(s.last_seen_at, s.created_at)),"
     "    'expiresAt', instant_text(s.expires_at), 'ip', host(s.ip), 'userAgent', s.user_agent))"
     "    ORDER BY s.created_at DESC, s.sid), '[]')"
-    "   FROM p JOIN browser_session s ON s.id_hash = p.id_hash JOIN identity_provider i ON i.id = s.idp) AS sessions", 3};
+    "   FROM p JOIN browser_session s ON s.id_hash = p.id_hash JOIN identity_provider i ON i.id = s.idp) AS sessions", 4};
 /* clang-format on */
 
 static const struct db_stmt session_delete_stmt = {

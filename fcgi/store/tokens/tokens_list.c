@@ -7,8 +7,10 @@
 #include "store/tokens/revocation.h"
 
 /* Both halves read no more rows than the page needs, in the order of the id, which grows with the
- * time of issue: PostgreSQL can walk the indexes of the partitions from their ends. $1 and $2 are
- * the filters, $3 the rows up to the end of the page, $4 the rows before it. */
+ * time of issue: PostgreSQL can walk the indexes of the partitions from their ends. $1, $2 and $5
+ * are the filters, $3 the rows up to the end of the page, $4 the rows before it. */
+#define FILTERS                                                                                    \
+    " AND ($2::text IS NULL OR c.client_id = $2) AND ($5::text IS NULL OR p.idp_id = $5)"
 #define HALF " ORDER BY 1 DESC LIMIT $3::bigint)"
 #define ACCESS                                                                                     \
     "(SELECT t.id, 'access' AS kind, c.client_id, coalesce(t.subject, c.client_id) AS subject,"    \
@@ -37,16 +39,14 @@
 /* Two statements: one has a plan by the index of the subject, the other walks the tokens. */
 static const struct db_stmt tokens_of_subject_stmt = {
     "tokens_of_subject",
-    LIST ACCESS " AND t.subject = $1 AND ($2::text IS NULL OR c.client_id = $2)" HALF
-                " UNION ALL " REFRESH
-                " AND g.subject = $1 AND ($2::text IS NULL OR c.client_id = $2)" HALF PAGE,
-    4,
+    LIST ACCESS " AND t.subject = $1" FILTERS HALF " UNION ALL " REFRESH
+                " AND g.subject = $1" FILTERS HALF PAGE,
+    5,
 };
 static const struct db_stmt tokens_of_any_stmt = {
     "tokens_of_any",
-    LIST ACCESS " AND $1::text IS NULL AND ($2::text IS NULL OR c.client_id = $2)" HALF
-                " UNION ALL " REFRESH " AND ($2::text IS NULL OR c.client_id = $2)" HALF PAGE,
-    4,
+    LIST ACCESS " AND $1::text IS NULL" FILTERS HALF " UNION ALL " REFRESH FILTERS HALF PAGE,
+    5,
 };
 
 enum az_status
@@ -57,6 +57,7 @@ tokens_list(struct op *op, const struct tokens_list *list, json_t **ret)
     db_text(&params, list->client_id);
     db_number(&params, list->offset + list->limit);
     db_number(&params, list->offset);
+    db_text(&params, list->idp_id);
     return db_fetch_array(op, list->subject != NULL ? &tokens_of_subject_stmt : &tokens_of_any_stmt,
                           &params, ret);
 }

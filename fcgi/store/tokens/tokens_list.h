@@ -11,6 +11,7 @@
 struct tokens_list {
     const char *subject;   /* of this person, or NULL: of anyone */
     const char *client_id; /* of this client, or NULL: of any */
+    const char *idp_id;    /* of people of this identity provider, or NULL: of any */
     int64_t offset, limit; /* tokens to pass over, and to read */
 };
 

@@ -342,6 +342,15 @@ admin_error(
 $cookie = cookie_of( sign_in( $key{operator} ) );
 is( $stack->sql('SELECT count(*) FROM admin_session'), 1, 'the next sign-in removes the sessions that are over' );
 
+sub sessions_of {
+    my ($label) = @_;
+    my ($row)   = grep { $_->{label} eq $label } @{ $stack->admin( GET => $keys )->json };
+    return $row->{sessions};
+}
+is( sessions_of('key of operator'), 1, 'the list of keys says how many sessions end with a key' );
+$stack->sql("UPDATE admin_session SET last_seen_at = now() - interval '31 minutes'");
+is( sessions_of('key of operator'), 0, '... and a session that is over is none of them' );
+$stack->sql('UPDATE admin_session SET last_seen_at = now()');
 $stack->sql("UPDATE admin_key SET role = 'auditor' WHERE id = '$id{operator}'");
 is( with( GET => '/admin/session', $cookie )->status, 401,
     'another role of the key ends the session at the next request' );

@@ -131,8 +131,11 @@ members_are(
         authTime => undef,
         map { $_ => qr/\A\d{4}-\d\d-\d\dT[\d:.]+Z\z/ } qw(createdAt lastSeenAt expiresAt) },
     'sessions: the newest is first, with where it is from' );
-is( scalar @{ list('sessions')->{rows} },             60, 'sessions: without page and size up to 1000' );
-is( list('sessions?subjectId=p0001&page=0')->{total}, 30, 'sessions: of one person, without those that are over' );
+is( scalar @{ list('sessions')->{rows} },             60,     'sessions: without page and size up to 1000' );
+is( list('sessions?subjectId=p0001&page=0')->{total}, 30,     'sessions: of one person, without those that are over' );
+is( list("sessions?$$_[0]&size=1")->{total},          $$_[1], "sessions: $$_[2]" )
+  for [ 'idpId=corp', 60, 'of people of a provider, which end with it' ],
+  [ 'idpId=corp&subjectId=p0001', 30, 'two filters' ], [ 'idpId=Corp', 0, 'of no provider' ];
 $first = pages( 'consents', '', sub { $_[0]{id} }, 60, 'consents' );
 is( $first->{clientId},                                              'drive', 'consents: with the client' );
 is( list('consents?subjectId=p0001&clientId=drive&size=1')->{total}, 30,      'consents: two filters' );
@@ -164,9 +167,11 @@ ok( !grep( {/secret|sealed|binding/} keys %$first ), 'connections: without secre
 is( list("connections?$$_[0]")->{total}, $$_[1], "connections: $$_[2]" )
   for [ 'subject=p0001', 2, 'of one person' ], [ 'resource=stock', 20, 'of a resource' ],
   [ 'status=reauth_required',                              12, 'to be renewed' ],
-  [ 'subject=p0005&status=reauth_required&resource=notes', 1,  'three filters' ];
+  [ 'subject=p0005&status=reauth_required&resource=notes', 1,  'three filters' ],
+  [ 'idpId=corp&size=1', 60, 'of people of a provider, which go with it' ], [ 'idpId=none', 0, 'of no provider' ];
 is( list("managed-resources/notes/connections?$$_[0]")->{total}, $$_[1], "connections of a resource: $$_[2]" )
-  for [ '', 40, 'all' ], [ 'status=active&size=1', 32, 'with a status' ], [ 'subject=p0001', 1, 'of one person' ];
+  for [ '', 40, 'all' ], [ 'status=active&size=1', 32, 'with a status' ], [ 'subject=p0001', 1, 'of one person' ],
+  [ 'idpId=corp', 40, 'of people of a provider' ], [ 'idpId=none', 0, 'of no provider' ];
 
 # ---- one person
 
@@ -267,4 +272,11 @@ members_are(
 $stack->sql(q{UPDATE managed_resource SET enabled = false});
 is_deeply( entry($_), [], "attention: a resource that is switched off has no $_" )
   for qw(tools_waiting resource_degraded resource_pending);
+
+# ---- what the console counts before a delete goes with it, and nothing else
+
+is( $stack->admin( DELETE => "$api/identity-providers/corp" )->status, 204, '(the provider is deleted)' );
+is( join( ' ', map { list("$_?size=1")->{total} } qw(sessions connections subjects consents) ),
+    '0 0 10000 60', 'a deleted provider takes its sessions and connected accounts with it; people and consents stay' );
+
 done_testing;

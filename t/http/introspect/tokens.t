@@ -60,6 +60,12 @@ is( kinds( clientId => 'web' ),
 is( kinds( clientId => 'web', subjectId => 'bob' ), 'access/web/bob refresh/web/bob', 'both filters count' );
 is( kinds(), join( ' ', sort split / /, kinds( clientId => 'web' ) . ' ' . kinds( clientId => 'shop' ) ),
     'without a filter the list has all' );
+is( kinds( idpId => 'corp' ),
+    join( ' ', grep { !m{/(?:web|shop)\z} } split / /, kinds() ),
+    'the list of an identity provider has those of its people' );
+is( kinds( idpId => 'corp', subjectId => 'bob', clientId => 'web' ),
+    'access/web/bob refresh/web/bob', '... with the other filters' );
+is( kinds( idpId     => 'other' ),  '', '... and of another provider none' );
 is( kinds( subjectId => 'web' ),    '', 'a client is no person' );
 is( kinds( subjectId => 'nobody' ), '', 'an unknown person has none' );
 is( kinds( clientId  => 'nobody' ), '', '... nor an unknown client' );

@@ -83,7 +83,7 @@ function Installed({ connector, again }) {
   return html`${said.blockers && html`<${Blockers} list=${said.blockers} />`}${said.error && html`<section class="panel"><${Failed} what="The sync failed" error=${said.error} /></section><p></p>`}
     <div role="status">${said.report && html`<div class="done"><b>Synced with the catalogue.</b><${Json} of=${said.report} /></div>`}</div>
     ${may('operator') && html`<div class="acts"><button type="button" onClick=${sync} disabled=${said.busy}>Sync with the catalogue</button><button type="button" class="danger" onClick=${() => ask(true)}>Uninstall…</button></div><p></p>`}
-    ${asks && html`<${Confirm} title=${`Uninstall ${connector.id}?`} type=${connector.id} verb="Uninstall it" act=${uninstall} close=${() => ask(false)}><p>Its scopes and its row of policy data go with it. Nothing happens while a resource, a rule or a client uses it.</p><//>`}`;
+    ${asks && html`<${Confirm} title=${`Uninstall ${connector.id}?`} type=${connector.id} verb="Uninstall it" act=${uninstall} close=${() => ask(false)}><p>${plural((connector.manifest.scopes ?? []).length, 'scope')} and ${plural((connector.manifest.policyData ?? []).length, 'row of policy data', 'rows of policy data')} go with it. Nothing happens while a resource, a rule or a client uses it.</p><//>`}`;
 }
 
 function One({ id }) {

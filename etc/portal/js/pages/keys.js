@@ -9,7 +9,7 @@ import { MayNot, Of, Refused } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { changed, go } from '../route.js';
 import { may } from '../session.js';
-import { Text, brief } from '../text.js';
+import { Text, brief, plural } from '../text.js';
 import { When } from '../time.js';
 
 const USES = { oidc: 'ID tokens', statement: 'software statements', audit: 'the audit log', access: 'JWT access tokens' };
@@ -67,5 +67,5 @@ export default function Keys({ place }) {
     ${asks?.what === 'turn' && html`<${Confirm} title=${`Sign ${asks.word} with the next key?`} verb="Make it active" act=${async () => { await request('POST', 'keys/rotate', { body: { use: asks.use } }); signing.again(); }} close=${() => ask()}><p>The next key becomes active, and another one is published as the next. The key of now only verifies from then on.</p><//>`}
     ${asks?.what === 'reveal' && html`<${Confirm} title=${`Show the key ${asks.row.label}?`} verb="Show it" act=${() => reveal(asks.row)} close=${() => ask()}><p>Whoever sees it can use it. That you looked is in the audit log.</p><//>`}
     ${asks?.what === 'sign' && html`<${Confirm} title=${`Make a sign-in link of ${asks.row.label}?`} verb="Make it" act=${() => sign(asks.row)} close=${() => ask()}><p>Whoever opens it first, within 10 minutes, has the rights of the key (${asks.row.role}) in that browser.</p><//>`}
-    ${asks?.what === 'revoke' && html`<${Confirm} title=${`Revoke the key ${asks.row.label}?`} type=${asks.row.label} verb="Revoke it" act=${() => revoke(asks.row)} close=${() => ask()}><p>Programs that use it are refused at once, and its sessions end.</p><//>`}`;
+    ${asks?.what === 'revoke' && html`<${Confirm} title=${`Revoke the key ${asks.row.label}?`} type=${asks.row.label} verb="Revoke it" act=${() => revoke(asks.row)} close=${() => ask()}><p>Programs that use it are refused at once, and ${plural(asks.row.sessions, 'session')} of the console ${asks.row.sessions === 1 ? 'ends' : 'end'}.</p><//>`}`;
 }

@@ -5,6 +5,7 @@ import { useKeys } from '../keys.js';
 import { Changes } from '../parts/changes.js';
 import { Confirm } from '../parts/confirm.js';
 import { Copy } from '../parts/elsewhere.js';
+import { LostAccounts, LostSessions, LostTokens } from '../parts/lost.js';
 import { ObjectForm, schemaOf } from '../parts/object_form.js';
 import { Empty, Of } from '../parts/states.js';
 import { Table } from '../parts/table.js';
@@ -78,7 +79,7 @@ function Asks({ asks, provider, path, save, close }) {
   return {
     disable: () => html`<${Confirm} title=${`Disable ${name}?`} verb="Disable it" act=${() => save({ enabled: false })} close=${close}><p>No person can sign in there, and consoles of its people end.</p><//>`,
     enable: () => html`<${Confirm} title=${`Enable ${name}?`} verb="Enable it" act=${() => save({ enabled: true })} close=${close}><p>People can sign in there.</p><//>`,
-    delete: () => html`<${Confirm} title=${`Delete ${name}?`} type=${name} verb="Delete it" act=${gone} close=${close}><p>Its people, their sessions, tokens and connected accounts go with it. Audit rows stay.</p><//>`,
+    delete: () => html`<${Confirm} title=${`Delete ${name}?`} type=${name} verb="Delete it" act=${gone} close=${close}><p><${LostSessions} of=${{ idpId: name }} />, <${LostTokens} of=${{ idpId: name }} /> and <${LostAccounts} of=${{ idpId: name }} /> of its people go with it, and what they delegated. The people and their audit rows stay.</p><//>`,
   }[asks]?.();
 }
 

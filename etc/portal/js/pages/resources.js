@@ -5,7 +5,7 @@ import { useKeys } from '../keys.js';
 import { Changes } from '../parts/changes.js';
 import { Confirm } from '../parts/confirm.js';
 import { Elsewhere } from '../parts/elsewhere.js';
-import { Lost } from '../parts/lost.js';
+import { LostAccounts } from '../parts/lost.js';
 import { Pager, SIZE, pageOf, usePage } from '../parts/pages.js';
 import { EditResource, NewResource } from '../parts/resource_edit.js';
 import { State, isOff } from '../parts/resource_state.js';
@@ -100,7 +100,7 @@ function One({ name, place }) {
     ${tab === 'changes' && html`<${Changes} object=${resource.name} />`}
     ${tab === 'json' && html`<section class="panel"><${Json} of=${resource} /></section>`}
     ${(asks === 'disable' || asks === 'enable') && html`<${Confirm} title=${`${asks === 'disable' ? 'Disable' : 'Enable'} ${name}?`} verb=${asks === 'disable' ? 'Disable it' : 'Enable it'} act=${() => save({ enabled: asks === 'enable' })} close=${() => ask()}><p>${asks === 'disable' ? 'The gateway answers 404 for it, and its tools are hidden. Nothing is deleted.' : 'The gateway serves it again, as policy allows.'}</p><//>`}
-    ${asks === 'delete' && html`<${Confirm} title=${`Delete ${name}?`} type=${name} verb="Delete it" act=${async () => { await request('DELETE', path); go('#/resources'); }} close=${() => ask()}><p>${plural((resource.routes ?? []).length, 'route')}, ${plural((resource.tools ?? []).length, 'tool')}, its credential and <${Lost} path=${`${path}/connections`} count=${list => list.length} one="connected account" /> go with it. Audit rows stay.</p><//>`}`}<//>`;
+    ${asks === 'delete' && html`<${Confirm} title=${`Delete ${name}?`} type=${name} verb="Delete it" act=${async () => { await request('DELETE', path); go('#/resources'); }} close=${() => ask()}><p>${plural((resource.routes ?? []).length, 'route')}, ${plural((resource.tools ?? []).length, 'tool')}, its credential and <${LostAccounts} of=${{ resource: name }} /> go with it. Audit rows stay.</p><//>`}`}<//>`;
 }
 
 export default function Resources({ place }) {
