@@ -10,6 +10,8 @@
 
 #define API "/admin/api/"
 
+/* Members that the service sets by itself (FIELD_READ_ONLY; t/contrib/listed.t compares), and
+ * members that another one says already. */
 static const char *const client_omitted[] = {"id",
                                              "issuedSoftwareStatementJwt",
                                              "softwareStatementJson",
@@ -18,14 +20,19 @@ static const char *const client_omitted[] = {"id",
                                              "updatedAt",
                                              "updatedBy",
                                              "lastUsedAt",
+                                             "liveTokens",
+                                             "allowed24h",
+                                             "denied24h",
                                              NULL};
-static const char *const provider_omitted[] = {"id", "home", "warnings", "clientSecretSet", NULL};
+static const char *const provider_omitted[] = {
+    "id", "home", "warnings", "clientSecretSet", "userinfoAt", "faults", NULL};
 static const char *const connector_omitted[] = {"name",         "description", "category",
                                                 "resourceType", "installed",   "installedAt",
                                                 "updatedAt",    "manifest",    NULL};
 static const char *const resource_omitted[] = {
-    "connectorId", "connectorVersion", "status",   "statusReason",   "leftOut", "statusChangedAt",
-    "lastProbe",   "toolCount",        "syncedAt", "sharedRedirect", NULL};
+    "connectorId", "connectorVersion", "status",       "statusReason",
+    "leftOut",     "statusChangedAt",  "lastProbe",    "toolCount",
+    "syncedAt",    "sharedRedirect",   "waitingTools", NULL};
 static const char *const none_omitted[] = {NULL};
 
 /* clang-format off */

@@ -33,6 +33,52 @@ is( lacks( [ @rendered, @walked ], \@page ),     q{}, '... t/pages/pages.mjs or 
 is( lacks( \@page,                 \@rendered ), q{}, '... and pages.mjs at no other' );
 is( lacks( [ text_of(qw(etc www README)) =~ /^(\w+) +\S/mg ], \@page ), q{}, '... etc/www/README has a line for each' );
 
+# ---- the sections of the error page: the template has their words, and page.c says which failure has which
+
+my $table = text_of(qw(fcgi http page page.c));
+my @failure =
+  map { [/\{(\d+), +(NULL|"\w+"), +"(\w+)" *\}/] } $table =~ /^    (\{\d+, +(?:NULL|"\w+"), +"\w+" *\}),$/mg;
+my ($choose) = $table =~ /^error_kind\(.*?\n(.*?)^\}/ms;
+my @kind     = ( ( map { $_->[2] } @failure ), $choose =~ /"(\w+)"(?=;| :)/g );
+my @section  = grep { !/_href\z/ } map {/\{\{#(\w+)\}\}\n/g} $template{error};
+cmp_ok( scalar @failure, '>=', 8, 'fcgi/http/page/page.c: the failures with a section of their own are read' );
+is( lacks( \@kind,    \@section ), q{}, '... each section of error.html has a failure' );
+is( lacks( \@section, \@kind ),    q{}, '... and each failure a section' );
+my @link_code = text_of(qw(fcgi base status.c)) =~ /"(link_\w+)"/g;
+cmp_ok( scalar @link_code, '>=', 4, 'fcgi/base/status.c: the codes of links are read' );
+is( lacks( [ map { $_->[1] =~ /(\w+)/ } @failure ], \@link_code ), q{}, '... each has a row in page.c' );
+
+# The section that a state of pages.mjs shows.
+sub section_of {
+    my ($state) = @_;
+    my ( $status, $error ) = map { $state =~ /\b$_: '?(\w+)/ } qw(status error);
+    return 'console' if $state =~ m{path: '/admin/};
+    my ($row) =
+      grep { ( !$_->[0] || $_->[0] == $status ) && ( $_->[1] eq 'NULL' || $_->[1] eq qq{"$error"} ) } @failure;
+    return $row ? $row->[2] : $status >= 500 ? 'broken' : 'refused';
+}
+my @state = grep {/\bstatus: /} text_of(qw(t pages pages.mjs)) =~ /: \['error', (\{.*?\})/g;
+is( lacks( [ map { section_of($_) } @state ], \@section ), q{}, '... t/pages/pages.mjs has a state with each section' );
+
+# ---- members that the service sets by itself: the tables of the admin API say so (FIELD_READ_ONLY)
+
+my ( $kinds, $client_js ) = ( text_of(qw(cli instance kinds.c)), text_of(qw(etc portal js parts client.js)) );
+for my $case (
+    [ client   => qw(admin people client_dto.c) ],
+    [ provider => qw(admin people identity_provider_dto.c) ],
+    [ resource => qw(managed document.c) ] )
+{
+    my ( $name, @file ) = @$case;
+    my @set = text_of( 'fcgi', @file ) =~ /\{"(\w+)",\s*FIELD_READ_ONLY\b/g;
+    my ($omitted) = $kinds =~ /\b${name}_omitted\[\] = \{(.*?)\}/s;
+    cmp_ok( scalar @set, '>=', 1, "$file[-1]: the members that the service sets are read" );
+    is( lacks( [ $omitted =~ /"(\w+)"/g ], \@set ), q{},
+        "... cli/instance/kinds.c writes none of a $name into a file" );
+    next if $name ne 'client';
+    my ($own) = $client_js =~ /SERVICE_OWN = \[(.*?)\]/s;
+    is( lacks( [ $own =~ /'(\w+)'/g ], \@set ), q{}, '... nor does the console' );
+}
+
 # ---- settings that are limits: doc/limits.md has them, and t/contrib/pages.t holds the numbers
 
 my @limit = text_of(qw(doc reference settings.md)) =~ /^\| `(\w+)` \| (?:Maximum (?:number|size)|Time limit)\b/mg;

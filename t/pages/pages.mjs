@@ -33,6 +33,8 @@ const cases = {
   'error 503, with a long link': ['error', { status: 503, error: 'temporarily_unavailable', text: LONG, back_href: ADDRESS, back_place: LONG }],
   'error 403': ['error', { status: 403, error: 'access_denied', text: 'This request does not wait any more: it was answered, or its time is over' }],
   'error 429': ['error', { status: 429, error: 'too_many_requests', text: 'Too many requests' }],
+  'error 410, of a link': ['error', { status: 410, error: 'link_expired', text: 'The time of this link is over' }],
+  'error 403, of the console': ['error', { status: 403, error: 'access_denied', text: 'The person has no role', path: '/admin/session/callback' }],
   'error 500': ['error', { status: 500, error: 'server_error', text: LONG }],
   'error 503': ['error', { status: 503, error: 'temporarily_unavailable', text: 'The service is not available' }],
   'busy': ['busy', {}],

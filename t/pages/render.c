@@ -4,8 +4,9 @@
  *   render NAME VALUES [FORM-ACTION]
  *
  * prints status line, headers and body as a gateway passes them on. VALUES is JSON. The name
- * "error" takes {"status":..,"error":..,"text":..}. AUTHZ_LANGUAGE is Accept-Language;
- * SVC_OIDC_ISSUER, SVC_WWW_DIR, SVC_PAGES_NAME and SVC_PAGES_LOGO are read from the environment.
+ * "error" takes {"status":..,"error":..,"text":..} and the "path" of a route. AUTHZ_LANGUAGE is
+ * Accept-Language; SVC_OIDC_ISSUER, SVC_WWW_DIR, SVC_PAGES_NAME and SVC_PAGES_LOGO are read from
+ * the environment.
  */
 #include "config.h"
 
@@ -49,7 +50,9 @@ respond(struct request *req, const char *name, json_t *values, const char *form_
 {
     const struct page_link back = {json_string_value(json_object_get(values, "back_href")),
                                    json_string_value(json_object_get(values, "back_place"))};
+    const struct route route = {.path = json_string_value(json_object_get(values, "path"))};
     bool again = json_object_get(values, "again_href") != NULL;
+    req->route = &route;
     if (strcmp(name, "error") == 0 && !again)
         respond_error_page(req, (int) json_integer_value(json_object_get(values, "status")),
                            json_string_value(json_object_get(values, "error")),

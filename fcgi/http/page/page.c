@@ -344,7 +344,23 @@ respond_page(struct request *req, int status, const char *name, json_t *values,
     return st;
 }
 
-/* Return the section of the error template for a failure; the template has the words. */
+/* The sections of the error template by what failed; the first row that fits counts. */
+static const struct error_row {
+    int status;        /* 0: any */
+    const char *error; /* NULL: any */
+    const char *kind;  /* section, whose words the template has */
+} error_rows[] = {
+    {0,   "link_required",         "link"       },
+    {0,   "link_invalid",          "link"       },
+    {0,   "link_subject_mismatch", "link"       },
+    {0,   "link_expired",          "link"       },
+    {400, "access_denied",         "declined"   },
+    {403, NULL,                    "closed"     },
+    {429, NULL,                    "busy"       },
+    {503, NULL,                    "unavailable"},
+};
+
+/* Return the section of the error template for a failure. */
 static const char *
 error_kind(const struct request *req, int status, const char *error)
 {
@@ -352,20 +368,13 @@ error_kind(const struct request *req, int status, const char *error)
     if (refused && req->route != NULL && req->route->path != NULL
         && strncmp(req->route->path, "/admin/", 7) == 0)
         return "console";
-    if (strncmp(error, "link_", 5) == 0)
-        return "link";
-    switch (status) {
-    case 400:
-        return strcmp(error, "access_denied") == 0 ? "declined" : "refused";
-    case 403:
-        return "closed";
-    case 429:
-        return "busy";
-    case 503:
-        return "unavailable";
-    default:
-        return status >= 500 ? "broken" : "refused";
+    for (size_t i = 0; i < sizeof(error_rows) / sizeof(error_rows[0]); i++) {
+        const struct error_row *row = &error_rows[i];
+        if ((row->status == 0 || row->status == status)
+            && (row->error == NULL || strcmp(row->error, error) == 0))
+            return row->kind;
     }
+    return status >= 500 ? "broken" : "refused";
 }
 
 void

@@ -23,7 +23,7 @@ import { Json } from './tree.js';
 // Who registered a client, in words.
 export const BY = { ADMIN: 'an administrator', DCR: 'itself', STATEMENT: 'itself, with a statement', CIMD: 'its metadata document' };
 
-const SERVICE_OWN = ['id', 'clientSecret', 'issuedSoftwareStatementJwt', 'softwareStatementJson', 'createdAt', 'updatedAt', 'updatedBy', 'lastUsedAt'];
+const SERVICE_OWN = ['id', 'clientSecret', 'issuedSoftwareStatementJwt', 'softwareStatementJson', 'createdAt', 'updatedAt', 'updatedBy', 'lastUsedAt', 'liveTokens', 'allowed24h', 'denied24h'];
 const fileOf = client => Object.fromEntries(Object.entries(client).filter(([name, value]) => !SERVICE_OWN.includes(name) && value !== null));
 // How files, authzctl and curl say a client as it is stored.
 const elsewhere = client => {
