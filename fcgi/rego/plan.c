@@ -268,3 +268,16 @@ rego_plan_entrypoint(const struct rego_plan *plan, const char *name)
             return &plan->entrypoint[i];
     return NULL;
 }
+
+const struct rego_plan *
+rego_plan_once(TALLOC_CTX *mem, struct rego_plan_text *text)
+{
+    struct rego_arena arena;
+    if (text->plan != NULL || text->why != NULL)
+        return text->plan;
+    rego_arena_init(&arena, mem, REGO_PLAN_OCTETS_MAX);
+    text->plan = rego_plan_read(&arena, text->text, text->length, &text->why);
+    if (text->plan != NULL)
+        text->why = NULL;
+    return text->plan;
+}

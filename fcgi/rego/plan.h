@@ -117,6 +117,22 @@ struct rego_plan {
 const struct rego_plan *rego_plan_read(struct rego_arena *arena, const char *text, size_t length,
                                        const char **ret_why);
 
+/* Most octets of a plan in memory: the largest bundle (ARCHIVE_MAX) as a tree, which takes four
+ * times the octets of its text. */
+#define REGO_PLAN_OCTETS_MAX ((size_t) 256 << 20)
+
+/* A plan that several readers need. Reading the shipped policy's takes 17 ms. */
+struct rego_plan_text {
+    const char *text; /* plan.json; NULL: there is none */
+    size_t length;
+    const struct rego_plan *plan; /* NULL: it was not read yet, or cannot be read */
+    const char *why;              /* why it cannot be read; NULL: it was not read yet, or is read */
+};
+
+/* Return the plan of a text, which is read into memory of mem at the first call alone. NULL: see
+ * text->why. */
+const struct rego_plan *rego_plan_once(TALLOC_CTX *mem, struct rego_plan_text *text);
+
 /* Return the entrypoint of a name such as "svc/decision/issue", or NULL. */
 const struct rego_function *rego_plan_entrypoint(const struct rego_plan *plan, const char *name);
 

@@ -106,12 +106,14 @@ find_system_reader(const struct rego_plan *plan)
 
 /* Return why the plan cannot be used, or NULL. */
 static const char *
-read_code(struct engine_code *code, const char *text, size_t length)
+read_code(struct engine_code *code, const struct engine_plan_texts *texts)
 {
     struct rego_arena arena;
     const char *why = NULL;
     rego_arena_init(&arena, code, ENGINE_PLAN_OCTETS_MAX);
-    code->plan = rego_plan_read(&arena, text, length, &why);
+    code->plan = texts->code != NULL
+                     ? texts->code
+                     : rego_plan_read(&arena, texts->plan, texts->plan_length, &why);
     code->octets = arena.taken;
     if (code->plan != NULL && find_system_reader(code->plan) != NULL)
         return "a rule may read data.system, which only OPA has";
@@ -131,7 +133,7 @@ make_code(struct engine_plan *made, const struct engine_plan_texts *texts,
         return "out of memory";
     if (texts->plan == NULL)
         return "the plan was not read";
-    return read_code(made->code, texts->plan, texts->plan_length);
+    return read_code(made->code, texts);
 }
 
 static const char *

@@ -17,9 +17,8 @@
 #define ENGINE_PLAN_STATEMENTS_MAX 20000000
 #define ENGINE_PLAN_ANSWER_OCTETS_MAX (64 << 20)
 
-/* Octets of a plan and its data in memory: the largest bundle (ARCHIVE_MAX) as a tree, which takes
- * four times the octets of its text. With a larger one OPA decides alone. */
-#define ENGINE_PLAN_OCTETS_MAX (256 << 20)
+/* Octets of a plan in memory, and of its data. With larger ones OPA decides alone. */
+#define ENGINE_PLAN_OCTETS_MAX REGO_PLAN_OCTETS_MAX
 
 struct engine_plan;
 
@@ -30,6 +29,7 @@ struct engine_plan_texts {
         *plan; /* plan.json of `opa build -t plan`; NULL: `before` has the plan of that name */
     const char *data; /* data.json of the bundle; not read if there is a tree */
     size_t plan_length, data_length;
+    const struct rego_plan *code;  /* the plan, if it is read already; it outlives the result */
     const struct rego_value *tree; /* the same as an object that outlives the plan, or NULL */
 };
 

@@ -132,6 +132,7 @@ read_policy(struct work *work)
     const struct trial_policy *policy = work->policy;
     const struct engine_plan_texts texts = {.name = policy->name,
                                             .plan = policy->plan,
+                                            .code = policy->code,
                                             .data = policy->data,
                                             .plan_length = policy->plan_length,
                                             .data_length = policy->data_length};

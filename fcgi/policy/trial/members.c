@@ -11,8 +11,6 @@
 #include "policy/rows/rule.h"
 #include "rego/plan.h"
 
-/* Octets of a plan in memory: a plan of the largest size that is stored takes less. */
-#define PLAN_TREE_MAX ((size_t) 256 << 20)
 /* Schemas that a value may have at once: one of each input, and some for anyOf. More: not known. */
 #define PLACES_MAX 16
 /* References from a schema to a schema that are followed. */
@@ -341,16 +339,9 @@ take_schema(struct op *op, void *arg, const char *name, const char *text)
 }
 
 static enum az_status
-find(struct members *members, const struct bundle_rows *rows, const bool *marked, const char *plan,
-     size_t length)
+find(struct members *members, const struct bundle_rows *rows, const bool *marked)
 {
-    struct rego_arena arena;
-    const char *why = NULL;
     enum az_status st = AZ_OK;
-    rego_arena_init(&arena, members->mem, PLAN_TREE_MAX);
-    members->plan = rego_plan_read(&arena, plan, length, &why);
-    if (members->plan == NULL)
-        return AZ_OK; /* the machine cannot run it, and OPA is asked */
     if (find_files(members, rows, marked))
         st = shipped_each(members->op, "inputs", ".json", take_schema, members);
     else
@@ -361,19 +352,20 @@ find(struct members *members, const struct bundle_rows *rows, const bool *marked
 }
 
 enum az_status
-members_find(struct op *op, const struct bundle_rows *rows, const bool *marked, const char *plan,
-             size_t length, json_t **ret)
+members_find(struct op *op, const struct bundle_rows *rows, const bool *marked,
+             const struct rego_plan *plan, json_t **ret)
 {
     TALLOC_CTX *mem = talloc_new(op->mem);
     struct members members = {.op = op,
                               .mem = mem,
+                              .plan = plan,
                               .schemas = jsonx_own(mem, json_object()),
                               .faults = jsonx_own(op->mem, json_array())};
     enum az_status st = AZ_OK;
     *ret = NULL;
     members.failed = mem == NULL || members.schemas == NULL || members.faults == NULL;
     if (!members.failed)
-        st = find(&members, rows, marked, plan, length);
+        st = find(&members, rows, marked);
     if (st == AZ_OK && json_array_size(members.faults) > 0)
         *ret = members.faults;
     talloc_free(mem);

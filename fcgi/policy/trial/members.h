@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "rego/plan.h"
 #include "store/policy/bundles.h"
 
 /* Most faults that are reported: a person reads a few at a time. */
@@ -15,12 +16,11 @@
  * below read of the input, and what no schema of policy/inputs has: custom.issue sees the input of
  * issue, another package below custom that of any question. *ret: an array of {path, row, message}
  * on op->mem; NULL: there is no fault. What follows from a value that is not known is no fault: a
- * function's argument, a key that is computed, and what comes after `with input`. Nor is
- * there a fault in a plan that the machine cannot read. AZ_SERVER_ERROR: no memory, or a schema
- * cannot be read.
+ * function's argument, a key that is computed, and what comes after `with input`. AZ_SERVER_ERROR:
+ * no memory, or a schema cannot be read.
  */
 enum az_status members_find(struct op *op, const struct bundle_rows *rows, const bool *marked,
-                            const char *plan, size_t length, json_t **ret);
+                            const struct rego_plan *plan, json_t **ret);
 
 /* Return the words for a member that is not there: `whole` is a.b and `parent` a, whose members are
  * `names` (ended by NULL). NULL: no memory. */

@@ -21,10 +21,11 @@
 
 /* A policy. Texts outlive the trial. */
 struct trial_policy {
-    const char *name;          /* of the plan */
-    const char *plan;          /* plan.json; NULL: there is no plan, and OPA is asked everything */
-    const char *data;          /* data.json */
-    const unsigned char *body; /* archive of the bundle */
+    const char *name; /* of the plan */
+    const char *plan; /* plan.json; NULL: there is no plan, and OPA is asked everything */
+    const struct rego_plan *code; /* the same, if it is read already; else NULL */
+    const char *data;             /* data.json */
+    const unsigned char *body;    /* archive of the bundle */
     size_t plan_length, data_length, body_length;
 };
 

@@ -64,14 +64,16 @@ some_rego(const struct bundle_rows *rows, const bool *changed)
 }
 
 enum az_status
-changed_rules_unknown(struct op *op, const struct bundle_rows *rows, const char *plan,
-                      size_t length, json_t **ret)
+changed_rules_unknown(struct op *op, const struct bundle_rows *rows, TALLOC_CTX *mem,
+                      struct rego_plan_text *plan, json_t **ret)
 {
     const bool *changed = changed_rules_find(op, rows);
     *ret = NULL;
     if (changed == NULL)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "the rules that changed are not known");
-    return some_rego(rows, changed) ? members_find(op, rows, changed, plan, length, ret) : AZ_OK;
+    if (!some_rego(rows, changed) || rego_plan_once(mem, plan) == NULL)
+        return AZ_OK;
+    return members_find(op, rows, changed, plan->plan, ret);
 }
 
 const char *

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/op.h"
+#include "rego/plan.h"
 #include "store/policy/bundles.h"
 
 /* Return a flag for each rule of the rows, on op->mem; NULL, with the reason in the log: the stored
@@ -17,10 +18,11 @@ const bool *changed_rules_find(struct op *op, const struct bundle_rows *rows);
  * op->mem or constant. */
 const char *changed_rules_names(struct op *op, const struct bundle_rows *rows);
 
-/* Find what they read of the input and no input has, in the text of their plan: see members_find()
- * (policy/trial/members.h). NULL in *ret: nothing. */
-enum az_status changed_rules_unknown(struct op *op, const struct bundle_rows *rows,
-                                     const char *plan, size_t length, json_t **ret);
+/* Find what they read of the input and no input has, in their plan, which lives on mem: see
+ * members_find() (policy/trial/members.h). NULL in *ret: nothing, or the machine cannot read the
+ * plan, and OPA is asked. */
+enum az_status changed_rules_unknown(struct op *op, const struct bundle_rows *rows, TALLOC_CTX *mem,
+                                     struct rego_plan_text *plan, json_t **ret);
 
 /* Return the first of these faults as an engine would tell it, FILE:ROW: what. NULL: no memory. */
 const char *changed_rules_fault(TALLOC_CTX *mem, const json_t *faults);

@@ -35,8 +35,6 @@
 #define POLICY_ERROR "rego_"
 /* Longest silence of the session of the database while the program is awaited. Milliseconds. */
 #define SILENT_MS 1000
-/* Most octets of a plan that is read into memory, to find out what the machine lacks. */
-#define PLAN_TREE_MAX ((size_t) 256 << 20)
 
 /* One plan while it is made. */
 struct planning {
@@ -48,8 +46,7 @@ struct planning {
     struct child *child; /* NULL until it is started */
     bool endless;        /* it reached a limit of time or memory */
     int64_t until_ms;    /* by clock_monotonic_ms() */
-    const char *text;    /* plan.json as the program wrote it; NULL: not read yet */
-    size_t length;
+    struct rego_plan_text made; /* as the program wrote it; without a text: not read yet */
 };
 
 /* ---- the directory */
@@ -277,7 +274,8 @@ read_plan(struct planning *planning)
     if (archive_unpack(planning, (unsigned char *) packed, length, POLICY_PLAN_MAX, &tar,
                        &tar_length)
             != AZ_OK
-        || archive_member(tar, tar_length, "plan.json", &planning->text, &planning->length)
+        || archive_member(tar, tar_length, "plan.json", &planning->made.text,
+                          &planning->made.length)
                != AZ_OK)
         return "the plan has more than 64 MiB, or the archive of opa build cannot be read";
     return NULL;
@@ -312,12 +310,9 @@ is_whole(struct planning *planning, const struct rego_plan *plan)
 static const char *
 check_plan(struct planning *planning)
 {
-    struct rego_arena arena;
-    const char *why = NULL;
-    rego_arena_init(&arena, planning, PLAN_TREE_MAX);
-    const struct rego_plan *plan = rego_plan_read(&arena, planning->text, planning->length, &why);
+    const struct rego_plan *plan = rego_plan_once(planning, &planning->made);
     if (plan == NULL)
-        return why;
+        return planning->made.why;
     if (!is_whole(planning, plan))
         return "the plan lacks an entrypoint";
     planning->note = name_lacking(planning, plan);
@@ -330,7 +325,8 @@ pack_plan(struct planning *planning, struct plan_new *ret)
 {
     unsigned char *packed;
     bool done =
-        archive_pack(planning, planning->text, planning->length, &packed, &ret->length) == AZ_OK;
+        archive_pack(planning, planning->made.text, planning->made.length, &packed, &ret->length)
+        == AZ_OK;
     ret->plan = done ? packed : NULL;
     return done;
 }
@@ -339,9 +335,9 @@ pack_plan(struct planning *planning, struct plan_new *ret)
 static void
 await_text(struct op *op, struct planning *planning)
 {
-    if (planning->note == NULL && planning->text == NULL)
+    if (planning->note == NULL && planning->made.text == NULL)
         planning->note = wait_for_program(op, planning);
-    if (planning->note == NULL && planning->text == NULL)
+    if (planning->note == NULL && planning->made.text == NULL)
         planning->note = read_plan(planning);
 }
 
@@ -418,36 +414,35 @@ lack_of(struct op *op, const struct planning *planning)
 }
 
 enum az_status
-plan_read(struct op *op, const char *modules, const char **ret, size_t *ret_length)
+plan_read(struct op *op, const char *modules, struct rego_plan_text *ret)
 {
     struct plan_stored stored;
     char *text = NULL;
-    *ret = NULL;
+    *ret = (struct rego_plan_text){.text = NULL};
     enum az_status st = plan_fetch_named(op, modules, &stored);
     if (st != AZ_OK || stored.plan == NULL)
         return st;
     st = archive_unpack(op->mem, stored.plan, stored.plan_length, POLICY_PLAN_MAX, &text,
-                        ret_length);
-    *ret = text;
+                        &ret->length);
+    ret->text = text;
     return st == AZ_OK
                ? AZ_OK
                : op_fail(op, AZ_SERVER_ERROR, NULL, "a stored plan is damaged, or no memory");
 }
 
 enum az_status
-planning_text(struct op *op, struct planning *planning, const char **ret, size_t *ret_length,
+planning_text(struct op *op, struct planning *planning, struct rego_plan_text **ret,
               struct plan_lack *ret_lack)
 {
     enum az_status st = AZ_OK;
     *ret_lack = (struct plan_lack){.why = NULL};
     if (planning->known)
-        st = plan_read(op, planning->modules, &planning->text, &planning->length);
+        st = plan_read(op, planning->modules, &planning->made);
     else
         await_text(op, planning);
-    if (!planning->known && planning->text == NULL)
+    if (!planning->known && planning->made.text == NULL)
         *ret_lack = lack_of(op, planning);
-    *ret = planning->text;
-    *ret_length = planning->length;
+    *ret = &planning->made;
     return st;
 }
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "policy/save/bundle/bundle_modules.h"
+#include "rego/plan.h"
 
 /* Limits of the program. The shipped policy takes 0.2 s, 60 MB and a file of 0.13 MB; a bundle of
  * ARCHIVE_MAX would take a hundred times as much, and a save must end. */
@@ -44,13 +45,13 @@ struct plan_lack {
 };
 
 /* Read the text of the plan that is stored for these modules, on op->mem. NULL: there is none. */
-enum az_status plan_read(struct op *op, const char *modules, const char **ret, size_t *ret_length);
+enum az_status plan_read(struct op *op, const char *modules, struct rego_plan_text *ret);
 
 /* Wait for the plan of a trial and return plan.json as opa build wrote it, which nothing has
- * checked and which lives until plan_finish(), or the stored one. NULL: *ret_lack says why there is
- * none. */
-enum az_status planning_text(struct op *op, struct planning *planning, const char **ret,
-                             size_t *ret_length, struct plan_lack *ret_lack);
+ * checked, or the stored one. It lives until plan_finish(), with what is read of it on `planning`.
+ * Its text is NULL: *ret_lack says why there is none. */
+enum az_status planning_text(struct op *op, struct planning *planning, struct rego_plan_text **ret,
+                             struct plan_lack *ret_lack);
 
 /* Make the plan of these modules unless it is stored, whatever engine the settings name: a
  * measurement needs it (policy.md I2). */

@@ -133,12 +133,11 @@ refuse_unknown(struct op *op, const struct making *making, struct save_outcome *
                json_t **ret_errors)
 {
     const struct save_limits *limits = making->plan->limits;
-    const char *plan = NULL;
-    size_t length = 0;
-    enum az_status st = plan_read(op, making->after_name, &plan, &length);
+    struct rego_plan_text plan;
+    enum az_status st = plan_read(op, making->after_name, &plan);
     bool passed = limits != NULL && limits->override != NULL; /* the save judges who may */
-    if (st == AZ_OK && plan != NULL && !passed)
-        st = changed_rules_unknown(op, &making->after.rows, plan, length, ret_errors);
+    if (st == AZ_OK && plan.text != NULL && !passed)
+        st = changed_rules_unknown(op, &making->after.rows, op->mem, &plan, ret_errors);
     if (st != AZ_OK || *ret_errors == NULL)
         return st;
     const char *first = changed_rules_fault(op->mem, *ret_errors);

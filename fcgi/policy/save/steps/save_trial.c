@@ -62,12 +62,13 @@ read_base(struct op *op, void *arg, struct trial_policy *ret, bool *ret_is)
 
 /* Return the candidate with its plan (NULL: there is none). */
 static struct trial_policy
-candidate_of(const struct trying *trying, const char *plan, size_t length)
+candidate_of(const struct trying *trying, const struct rego_plan_text *plan)
 {
     const struct bundle_build *build = trying->build;
     return (struct trial_policy){.name = build->bundle.modules,
-                                 .plan = plan,
-                                 .plan_length = length,
+                                 .plan = plan->text,
+                                 .plan_length = plan->length,
+                                 .code = plan->plan,
                                  .data = build->data,
                                  .data_length = strlen(build->data),
                                  .body = build->bundle.body,
@@ -168,13 +169,13 @@ refuse_compiled(struct op *op, const struct trying *trying, const char *text)
 /* Refuse rules that read a member which no input has, unless the caller overrides this. A part of
  * such a rule is undefined, so it would not deny what it should. */
 static enum az_status
-refuse_unknown(struct op *op, const struct trying *trying, const struct trial_policy *candidate)
+refuse_unknown(struct op *op, const struct trying *trying, struct planning *planning,
+               struct rego_plan_text *plan)
 {
     const struct bundle_build *build = trying->build;
     json_t *faults = NULL, *members;
     bool passed = false;
-    enum az_status st =
-        changed_rules_unknown(op, &build->rows, candidate->plan, candidate->plan_length, &faults);
+    enum az_status st = changed_rules_unknown(op, &build->rows, planning, plan, &faults);
     if (st == AZ_OK && faults != NULL)
         st = is_passed(op, trying, &passed);
     if (st != AZ_OK || faults == NULL || passed)
@@ -231,12 +232,11 @@ save_trial(struct op *op, const struct save_plan *plan, const struct bundle_buil
     struct trying trying = {plan, build, before, measured, outcome};
     struct trial_questions questions;
     struct plan_lack lack = {.why = NULL};
-    const char *text = NULL;
-    size_t length = 0;
+    struct rego_plan_text *text = NULL;
     bool hooks = bundle_modules_has(&build->modules, ENTRYPOINT_HOOKS_FILE);
     enum az_status st = trial_questions_read(op, hooks, &questions); /* opa build runs meanwhile */
     if (st == AZ_OK)
-        st = planning_text(op, planning, &text, &length, &lack);
+        st = planning_text(op, planning, &text, &lack);
     if (st != AZ_OK)
         return st;
     if (lack.refusal != NULL)
@@ -246,7 +246,7 @@ save_trial(struct op *op, const struct save_plan *plan, const struct bundle_buil
                       talloc_asprintf(op->mem, "%s: the policy cannot be compiled: %s",
                                       changed_rules_names(op, &build->rows), lack.why),
                       NULL);
-    const struct trial_policy candidate = candidate_of(&trying, text, length);
-    st = text != NULL ? refuse_unknown(op, &trying, &candidate) : AZ_OK;
+    st = text->text != NULL ? refuse_unknown(op, &trying, planning, text) : AZ_OK;
+    const struct trial_policy candidate = candidate_of(&trying, text);
     return st == AZ_OK ? ask(op, &trying, &candidate, &questions) : st;
 }
