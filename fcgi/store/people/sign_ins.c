@@ -58,13 +58,20 @@ static const struct db_column sign_in_take_columns[] = {
 };
 /* clang-format on */
 
-enum sign_in_again_column { AGAIN_REQUEST, AGAIN_IDP };
 static const struct db_stmt sign_in_again_stmt = {
     "sign_in_again",
     "UPDATE sign_in s SET again = true FROM identity_provider p"
     " WHERE s.state_hash = $1 AND NOT s.again AND s.expires_at > now()"
     "  AND p.id = s.idp AND p.idp_id = $2 RETURNING s.request, p.id",
     2};
+struct sign_in_begun {
+    const char *request; /* NULL: there is no such sign-in */
+    int64_t idp;
+};
+static const struct db_column sign_in_again_columns[] = {
+    {"request", DB_INTO(struct sign_in_begun, request)},
+    {"id",      DB_INTO(struct sign_in_begun, idp)    },
+};
 
 static const char *
 verifier_place(TALLOC_CTX *mem, const unsigned char state_hash[SHA256_OCTETS])
@@ -177,14 +184,14 @@ sign_in_again(struct op *op, const struct sign_in_key *key, const char **ret_req
               int64_t *ret_idp)
 {
     struct db_params params = {.count = 0};
-    PGresult *row;
+    struct sign_in_begun begun = {.request = NULL};
     db_octets(&params, key->state_hash, SHA256_OCTETS);
     db_text(&params, key->idp_id);
-    *ret_request = NULL;
-    enum az_status st = db_exec(op, &sign_in_again_stmt, &params, false, &row);
-    if (st == AZ_OK && PQntuples(row) > 0) {
-        *ret_request = db_get(row, 0, AGAIN_REQUEST);
-        *ret_idp = db_get_number(row, 0, AGAIN_IDP, 0);
-    }
+    enum az_status st =
+        db_fetch_row(op, &sign_in_again_stmt, &params, false,
+                     DB_TABLE(struct sign_in_begun, sign_in_again_columns), &begun, NULL);
+    *ret_request = begun.request;
+    if (begun.request != NULL)
+        *ret_idp = begun.idp;
     return st;
 }
