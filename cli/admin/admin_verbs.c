@@ -121,12 +121,18 @@ static const struct output_column client_columns[] = {
      "The provider tells when the person signed in (auth_time), as it is taken to do"}, \
     {"authorization-endpoint", 0, "URL", AT(authorization_endpoint), false, \
      "Authorization endpoint, if discovery shall not tell it"}, \
+    {"claim", 0, "CLAIM...", AT(claims), false, \
+     "Claim that is kept of a person, and others are dropped; may be repeated"}, \
     {"client-id", 0, "ID", AT(client), false, "Name of this service at the provider"}, \
     {"disable", 0, NULL, AT(disable), false, "Let no user sign in at the provider"}, \
+    {"discovery-url", 0, "URL", AT(discovery_url), false, \
+     "Address of the metadata, if they do not stand below the issuer"}, \
     {"enable", 0, NULL, AT(enable), false, "Let users sign in at the provider"}, \
     {"file", 0, "FILE", AT(file), false, \
      "Take members, such as clientSecret, from the JSON object in FILE, or - for standard input"}, \
     {"issuer", 0, "URL", AT(issuer), false, "Issuer of the provider"}, \
+    {"issuer-alias", 0, "TEXT...", AT(issuer_aliases), false, \
+     "Other text of iss in its answers; may be repeated"}, \
     {"jwks-uri", 0, "URL", AT(jwks_uri), false, "Key set, if discovery shall not tell it"}, \
     {"logo", 0, "FILE", AT(logo), false, \
      "Show the PNG, JPEG or WebP picture in FILE, at most 16 KiB, where people choose a " \
@@ -136,6 +142,9 @@ static const struct output_column client_columns[] = {
      "The provider does not tell it, so prompt=login and max_age are login_required there"}, \
     {"scope", 0, "SCOPE...", AT(scopes), false, \
      "Scope that is requested from the provider; may be repeated"}, \
+    {"token-auth-method", 0, "METHOD", AT(auth_method), false, \
+     "Authenticate there by METHOD: client_secret_basic, client_secret_post, private_key_jwt or " \
+     "none"}, \
     {"token-endpoint", 0, "URL", AT(token_endpoint), false, \
      "Token endpoint, if discovery shall not tell it"}, \
     {"userinfo-endpoint", 0, "URL", AT(userinfo_endpoint), false, \
@@ -154,7 +163,11 @@ static const struct cli_option idp_delete_options[] = {CLI_YES, {NULL, 0, NULL, 
 static const struct admin_member idp_members[] = {
     {AT(auth_time),              "sendsAuthTime",         ADMIN_TRUE},
     {AT(authorization_endpoint), "authorizationEndpoint", ADMIN_TEXT},
+    {AT(auth_method),            "tokenAuthMethod",       ADMIN_TEXT},
+    {AT(claims),                 "claims",                ADMIN_WORDS},
     {AT(client),                 "clientId",              ADMIN_TEXT},
+    {AT(discovery_url),          "discoveryUrl",          ADMIN_TEXT},
+    {AT(issuer_aliases),         "issuerAliases",         ADMIN_WORDS},
     {AT(disable),                "enabled",               ADMIN_FALSE},
     {AT(enable),                 "enabled",               ADMIN_TRUE},
     {AT(issuer),                 "issuer",                ADMIN_TEXT},

@@ -78,6 +78,7 @@ struct cli_choices {
     const char *logo_uri, *logo, *jwks, *jwks_uri, *id_token_alg, *file, *client, *subject,
         *authorization_endpoint;
     const char *token_endpoint, *userinfo_endpoint, *previous_ttl;
+    const char *claims, *discovery_url, *issuer_aliases; /* of an identity provider */
     const char *grants, *resources, *endpoints, *gateway_scopes;
     const char *endpoint, *outcome, *flow, *request, *operation, *http_status, *from, *to;
     const char *from_instant, *to_instant, *format, *page, *interval, *input;

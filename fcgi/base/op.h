@@ -100,6 +100,7 @@ struct op {
     int64_t now_ms;         /* milliseconds since 1970, taken once */
     const struct op_watch *watch; /* NULL: no person waits at a terminal */
     const char *provider_fault;   /* code of AZ_PROVIDER_SETUP (oidc/upstream/upstream_fault.h) */
+    const char *provider_claim;   /* claim that the page names beside that code, or NULL */
     const char *who;              /* label of the caller of the admin API; NULL: no request to it */
     bool no_owner; /* a caller of the admin API whose role is less: roles stay as they are */
 };

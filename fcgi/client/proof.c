@@ -89,16 +89,27 @@ read_private_key(TALLOC_CTX *mem, const char *pem)
     return jwk_wrap(mem, pub, priv, &key, NULL) == AZ_OK ? key : NULL; /* owns both */
 }
 
+/* Return the key of an identity, or NULL if it cannot be read. */
+static const struct jwk *
+key_of(struct op *op, const struct client_identity *identity)
+{
+    struct jwk *key;
+    if (identity->key != NULL)
+        return identity->key;
+    if ((key = read_private_key(op->mem, identity->private_key)) != NULL)
+        key->kid = identity->key_id;
+    return key;
+}
+
 /* Sign a client assertion (RFC 7523 3) for the token endpoint alone. */
 static enum az_status
 prove_by_key(struct op *op, const struct client_identity *identity, const char *endpoint,
              struct client_proof *ret)
 {
-    struct jwk *key = read_private_key(op->mem, identity->private_key);
+    const struct jwk *key = key_of(op, identity);
     char *jwt = NULL;
     if (key == NULL)
         return proof_fail(op, "privateKeyJwt.key is not a private key in PEM");
-    key->kid = identity->key_id;
     const struct jws_alg *alg =
         identity->key_alg != NULL ? jws_alg_find(identity->key_alg) : jws_alg_of_key(key);
     if (alg == NULL || !jws_alg_fits(alg, key))
@@ -127,8 +138,9 @@ client_proof_make(struct op *op, const struct client_identity *identity, const c
     if (identity->client_id == NULL || endpoint == NULL)
         return proof_fail(op, "clientId or tokenEndpoint is not set");
     if (strcmp(method, "private_key_jwt") == 0)
-        return identity->private_key != NULL ? prove_by_key(op, identity, endpoint, ret)
-                                             : proof_fail(op, "privateKeyJwt.key is not set");
+        return identity->key != NULL || identity->private_key != NULL
+                   ? prove_by_key(op, identity, endpoint, ret)
+                   : proof_fail(op, "privateKeyJwt.key is not set");
     if (strcmp(method, "none") != 0 && identity->secret == NULL)
         return proof_fail(op, "clientSecret is not set");
     if (strcmp(method, "client_secret_basic") == 0)

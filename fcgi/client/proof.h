@@ -9,6 +9,8 @@
 /* Most parameters that a proof adds to a request. */
 #define CLIENT_PROOF_PAIRS 3
 
+struct jwk;
+
 /* The registration of this service at a server. The caller owns the texts. */
 struct client_identity {
     const char *client_id;
@@ -16,8 +18,9 @@ struct client_identity {
                                 NULL: client_secret_basic */
     const char *secret;      /* or NULL */
     const char *private_key; /* PEM, for private_key_jwt; or NULL */
-    const char *key_id;      /* of that key, or NULL */
-    const char *key_alg; /* its algorithm; NULL stands for the default algorithm of such a key */
+    const struct jwk *key; /* the private key itself, with its kid, in place of the next; or NULL */
+    const char *key_id;    /* of private_key, or NULL */
+    const char *key_alg;   /* its algorithm; NULL stands for the default algorithm of such a key */
 };
 
 /* A proof; on op->mem. Its secrets are wiped when that memory is freed. */

@@ -51,7 +51,7 @@ static const char *const link_results[] = {"needed", "connected", "declined", "r
 static const char *const provider_faults[] = {
     "client_refused",   "redirect_refused",  "scope_refused", "request_refused",    "issuer_other",
     "userinfo_refused", "userinfo_unusable", "encrypted",     "id_token_too_large", "no_auth_time",
-    "other",            NULL};
+    "claims_incomplete", "secret_ended", "other", NULL};
 static const char *const tool_upstreams[] = {"REST", "MCP", "STATIC", NULL};
 static const char *const tool_outcomes[] = {"done", "failed", "denied", "rejected", "error", NULL};
 /* Outcomes of the comparison of decisions of the machine with OPA (policy/engine/witness.c). */

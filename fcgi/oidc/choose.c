@@ -124,6 +124,8 @@ choose_another(struct request *req, const struct authorization *authorization,
     jsonx_set(&values, "provider", json_string(provider_name(away)));
     if (code != NULL)
         jsonx_set(&values, "fault", json_string(code));
+    if (code != NULL && req->op.provider_claim != NULL)
+        jsonx_set(&values, "fault_claim", json_string(req->op.provider_claim));
     const char *again = code == NULL ? choose_href(req, authorization, away->idp_id) : NULL;
     if (again != NULL && request_target_fits(again))
         jsonx_set(&values, "again_href", json_string(again));

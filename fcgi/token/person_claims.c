@@ -56,14 +56,34 @@ static const char *const first_claims[] = {"name", "preferred_username", "groups
 struct keeping {
     json_t *kept;
     size_t octets; /* of the kept claims */
-    const char *const *lists;
+    const struct person_answers *answers;
     json_t *incomplete; /* names as members of an object, which are null */
 };
 
-/* Note that a claim is incomplete. */
+/* True if an answer has a claim itself. What it says to be elsewhere is not all of the claim. */
+static bool
+has_plainly(const json_t *answer, const char *name)
+{
+    const json_t *value = json_object_get(answer, name);
+    return value != NULL && !json_is_null(value)
+           && json_object_get(json_object_get(answer, "_claim_names"), name) == NULL;
+}
+
+/* Note that a claim is incomplete, or with CLAIMS_ANY each claim that no answer has plainly. */
 static enum az_status
 lack_claim(struct keeping *it, const char *name)
 {
+    const char *const *only = it->answers->only;
+    enum az_status st = AZ_OK;
+    if (only != NULL && strcmp(name, CLAIMS_ANY) == 0) {
+        for (; *only != NULL && st == AZ_OK; only++)
+            if (strcmp(*only, CLAIMS_ANY) != 0 && !has_plainly(it->answers->id_token, *only)
+                && !has_plainly(it->answers->userinfo, *only))
+                st = lack_claim(it, *only);
+        return st;
+    }
+    if (only != NULL && !words_has(only, name))
+        return AZ_OK;
     bool any = strlen(name) > PERSON_INCOMPLETE_NAME_MAX
                || (json_object_size(it->incomplete) >= PERSON_INCOMPLETE_MAX
                    && json_object_get(it->incomplete, name) == NULL);
@@ -86,6 +106,8 @@ static enum az_status
 add_claim(struct keeping *it, const char *name, json_t *value)
 {
     size_t more = claim_octets(name, value);
+    if (it->answers->only != NULL && !words_has(it->answers->only, name))
+        return AZ_OK;
     if (more == 0)
         return AZ_SERVER_ERROR;
     if (it->octets + more > PERSON_CLAIMS_MAX)
@@ -104,7 +126,8 @@ keep_claim(struct keeping *it, const char *name, json_t *value)
     for (size_t i = 0; i < COUNT(pairs); i++)
         if (strcmp(name, pairs[i].address) == 0 || strcmp(name, pairs[i].proof) == 0)
             return AZ_OK;
-    if (!json_is_string(value) || it->lists == NULL || !words_has(it->lists, name))
+    const char *const *lists = it->answers->lists;
+    if (!json_is_string(value) || lists == NULL || !words_has(lists, name))
         return add_claim(it, name, value);
     json_auto_t *list = json_pack("[O]", value);
     return list != NULL ? add_claim(it, name, list) : AZ_SERVER_ERROR;
@@ -132,15 +155,6 @@ keep_pair(struct keeping *it, json_t *const *sources, size_t pair, const char **
     if (st == AZ_OK && proof != NULL && json_object_get(it->kept, name) != NULL)
         st = add_claim(it, pairs[pair].proof, proof);
     return st;
-}
-
-/* True if an answer has a claim itself. What it says to be elsewhere is not all of the claim. */
-static bool
-has_plainly(const json_t *answer, const char *name)
-{
-    const json_t *value = json_object_get(answer, name);
-    return value != NULL && !json_is_null(value)
-           && json_object_get(json_object_get(answer, "_claim_names"), name) == NULL;
 }
 
 /* Note the claims that one answer has elsewhere (OpenID Connect Core 5.6.2; hasgroups of Entra) and
@@ -229,7 +243,7 @@ person_claims_keep(TALLOC_CTX *mem, const struct person_answers *answers, const 
 {
     json_t *sources[SOURCES] = {jsonx_own(mem, jsonx_copy(answers->id_token)), NULL};
     struct keeping it = {.kept = jsonx_own(mem, json_object()),
-                         .lists = answers->lists,
+                         .answers = answers,
                          .incomplete = jsonx_own(mem, json_object())};
     if (answers->userinfo != NULL)
         sources[1] = jsonx_own(mem, jsonx_copy(answers->userinfo));

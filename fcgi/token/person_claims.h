@@ -22,6 +22,7 @@ struct person_answers {
     const json_t *before;     /* claims of the last sign-in, if this is none; or NULL */
     bool lost;                /* userinfo had claims before and cannot be used now */
     const char *const *lists; /* claims that are lists (listClaims), ending with NULL; or NULL */
+    const char *const *only;  /* claims that are kept (claims), ending with NULL; NULL: all */
 };
 
 /*
@@ -37,7 +38,9 @@ struct person_answers {
  * The names of claims that are incomplete are kept beside them, as CLAIMS_INCOMPLETE (world.md U5;
  * store/people/stored_claims.h): those that found no room, those that the provider has elsewhere
  * (_claim_names, hasgroups), those that were there, or incomplete, before and that the ID token
- * lacks, and CLAIMS_ANY if userinfo is lost or was before. Belongs to mem; NULL: no memory.
+ * lacks, and CLAIMS_ANY if userinfo is lost or was before. With `only` other claims are neither
+ * kept nor incomplete, and those that are lost are named (world.md U6). Belongs to mem; NULL: no
+ * memory.
  */
 json_t *person_claims_keep(TALLOC_CTX *mem, const struct person_answers *answers,
                            const char **ret_other);

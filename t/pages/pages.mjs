@@ -64,7 +64,7 @@ const cases = {
   'home': ['home', { issuer: 'https://login.example', discovery_href: '/to/discovery', health_href: '/to/health', reader_href: '/to/reader', account_href: '/to/account', connections_href: '/to/connections' }],
   'home, without reader and gateway': ['home', { issuer: 'https://login.example', discovery_href: '/to/discovery', health_href: '/to/health' }],
   'away': ['away', { provider: 'Corporate account', client_name: 'The till', providers: [{ name: 'Partners', host: 'idp.partner.example', href: '/to/partner' }, { name: 'x', href: '/to/x' }], again_href: '/to/again', leave_href: 'https://app.example/cb?error=temporarily_unavailable', leave_place: 'app.example', leave_stranger: true, request_id: 'r1' }],
-  'away, not set up': ['away', { provider: 'Corporate account', fault: 'id_token_too_large', client_name: 'The till', providers: [{ name: 'Partners', host: 'idp.partner.example', href: '/to/partner' }], leave_href: 'https://app.example/cb?error=server_error', leave_place: 'app.example', request_id: 'r1' }],
+  'away, not set up': ['away', { provider: 'Corporate account', fault: 'claims_incomplete', fault_claim: 'groups', client_name: 'The till', providers: [{ name: 'Partners', host: 'idp.partner.example', href: '/to/partner' }], leave_href: 'https://app.example/cb?error=server_error', leave_place: 'app.example', request_id: 'r1' }],
   'away, long and alone': ['away', { provider: LONG, providers: [], request_id: 'r1' }],
   'home, with a long issuer, name and logo': ['home', { issuer: ADDRESS, discovery_href: '/to/discovery', health_href: '/to/health' }, brand('Example Corporation', 'logo.svg')],
   'not found': ['not_found', { request_id: '0193a7c2-6f3e-7b21-9d54-2f6a1c0e8b77' }],

@@ -35,6 +35,7 @@ const ENTRIES = [
   [{ kind: 'connections_to_renew', name: 'crm', count: 1 }, 'crm: 1 account of people', '#/resources/crm?tab=connections'], [{ kind: 'key_ending', name: 'night', detail: 'owner', at: '2026-01-31T12:00:00Z' }, 'night, owner', '#/keys'],
   [{ kind: 'reason_new', name: 'too_late', count: 3 }, '3 denials too_late', '#/decisions?outcome=denied&reason=too_late'], [{ kind: 'clients_unused', count: 4 }, '4 clients without a request in 90 days', '#/clients?sort=lastUsedAt'],
   [{ kind: 'engines_differ', name: 'svc/decision/issue', count: 1, detail: 'r1', at: '2026-01-31T12:00:00Z' }, 'svc/decision/issue: OPA decided otherwise', '#/decisions?outcome=error&hours=24&endpoint=%28witness%29'],
+  [{ kind: 'secret_ending', name: 'corp', at: '2026-01-31T12:00:00Z' }, 'corp: our secret there', '#/providers/corp'],
   [{ kind: 'provider_fault', name: 'corp', count: 2, detail: 'client_refused', at: '2026-01-31T12:00:00Z' }, 'corp: client_refused', '#/providers/corp'],
   [{ kind: 'redirect_shared', name: 'crm' }, 'crm: give its authorization server', '#/resources/crm'],
   [{ kind: 'of_a_later_version', name: '<b>x</b>' }, '<b>x</b>', undefined],

@@ -70,15 +70,16 @@ read_provider(struct request *req)
 
 /* Ask the issuer for its discovery document. */
 static void
-check_discovery(struct provider_check *check, const char *issuer, const char *url)
+check_discovery(struct provider_check *check, const char *issuer, const char *member,
+                const char *url)
 {
     jsonx_set(&check->answer, "discoveryUrl", json_string(url));
-    if (!identity_provider_address(check->op, &check->warnings, "issuer", url))
+    if (!identity_provider_address(check->op, &check->warnings, member, url))
         return;
     const char *why = identity_provider_discover(check->op, issuer, url, &check->document);
     if (why != NULL) {
         check->document = NULL;
-        identity_provider_warn(&check->warnings, "issuer", why);
+        identity_provider_warn(&check->warnings, member, why);
     }
 }
 
@@ -134,11 +135,11 @@ identity_provider_check_handle(struct request *req)
         return st;
     check.provider = req->json;
     const char *issuer = json_string_value(json_object_get(req->json, "issuer"));
-    const char *url = document_discovery_url(op->mem, issuer);
+    const char *member, *url = identity_provider_document(op->mem, req->json, &member);
     if (url == NULL)
         return op_no_memory(op);
     resource_note(req, "issuer", issuer);
-    check_discovery(&check, issuer, url);
+    check_discovery(&check, issuer, member, url);
     for (size_t i = 0; i < ENDPOINTS; i++) {
         url = check_endpoint(&check, i);
         if (url != NULL && strcmp(endpoints[i].member, "jwksUri") == 0)

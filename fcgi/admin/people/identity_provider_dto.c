@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/b64url.h"
+#include "base/iso8601.h"
 #include "base/json/field_rules.h"
 #include "base/picture.h"
 #include "base/uri.h"
@@ -15,9 +16,10 @@
 #define SCOPES_MAX 32
 #define SCOPE_OCTETS_MAX 256
 #define PARAMS_MAX 32
-/* Limits of listClaims. */
+/* Limits of claims and listClaims, and of issuerAliases. */
 #define LIST_CLAIMS_MAX 64
 #define LIST_CLAIM_MAX 128
+#define ALIASES_MAX 2
 #define PARAM_NAME_MAX 64
 #define PARAM_VALUE_MAX 512
 
@@ -160,6 +162,19 @@ logo_rule(TALLOC_CTX *mem, const json_t *value)
                                   "is a picture of the type %s, which must follow data:", found);
 }
 
+static const char *
+instant_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    int64_t ms;
+    const char *text = json_string_value(value);
+    (void) mem;
+    return iso8601_parse(text, strlen(text), &ms) == AZ_OK
+               ? NULL
+               : "must be a time like 2030-01-31T12:00:00Z";
+}
+
+static const char *const auth_methods[] = {"client_secret_basic", "client_secret_post",
+                                           "private_key_jwt", "none", NULL};
 static const char *const userinfo_modes[] = {"auto", "off", "required", NULL};
 
 /* clang-format off */
@@ -183,6 +198,23 @@ static const struct field provider_fields[] = {
      .help = "Secret of this service there; never shown", .example = "\"s3cr3t-of-the-provider\""},
     {"clientSecretSet",                 FIELD_READ_ONLY, .shown = FIELD_BOOLEAN,
      .help = "true: a secret is stored"},
+    {"clientSecretExpiresAt",           FIELD_TEXT,      .max = FIELD_WORD_MAX,
+     .rule = instant_rule, .column = "client_secret_expires_at",
+     .help = "End of the secret, as the provider tells it; attention names it 30 days before. "
+             "Absent: the exp of a secret that is a JWT", .example = "\"2099-01-31T12:00:00Z\""},
+    {"tokenAuthMethod",                 FIELD_TEXT,      .words = auth_methods,
+     .column = "token_auth_method",
+     .help = "How this service authenticates there: with the secret, with a JWT that a key of its "
+             "own key set signs (register jwks_uri there), or not. Absent: with the secret if "
+             "there is one, as the metadata allow", .example = "\"private_key_jwt\""},
+    {"discoveryUrl",                    FIELD_TEXT,      .max = FIELD_URI_MAX,
+     .rule = endpoint_rule, .column = "discovery_url",
+     .help = "Where its metadata stand, if not below the issuer; they must name the issuer. https, "
+             "or a host of SVC_SAFE_HTTP_ALLOWED_INSECURE_HOSTS"},
+    {"issuerAliases",                   FIELD_TEXT_LIST, .max = ALIASES_MAX,
+     .item_max = FIELD_URI_MAX, .rule = field_rule_visible, .column = "issuer_aliases",
+     .help = "Other texts of iss in its answers, which no other provider has as issuer or alias",
+     .example = "[\"login.example\"]"},
     {"authorizationEndpoint",           FIELD_TEXT,      .max = FIELD_URI_MAX,
      .rule = endpoint_rule, .column = "authorization_endpoint",
      .help = "From the metadata of the issuer if it is left out, as the other endpoints are"},
@@ -211,6 +243,11 @@ static const struct field provider_fields[] = {
     {"userinfoAt",                      FIELD_READ_ONLY, .shown = FIELD_TEXT,
      .help = "Claims of userinfo were joined then, to the hour; an answer that cannot be used "
              "leaves incomplete claims from then on"},
+    {"claims",                          FIELD_TEXT_LIST, .max = LIST_CLAIMS_MAX,
+     .item_max = LIST_CLAIM_MAX, .rule = field_rule_visible, .column = "claims",
+     .help = "Claims of people that are kept; others are dropped, and never incomplete. One of "
+             "these that is incomplete refuses the sign-in. Absent: all; [] for none",
+     .example = "[\"email\", \"email_verified\", \"groups\"]"},
     {"listClaims",                      FIELD_TEXT_LIST, .max = LIST_CLAIMS_MAX,
      .item_max = LIST_CLAIM_MAX, .rule = field_rule_visible, .column = "list_claims",
      .help = "Claims that are lists: a text becomes a list of one. A new provider has groups and "

@@ -116,6 +116,15 @@ identity_provider_tenant_fault(struct op *op, const char *issuer)
                : NULL;
 }
 
+const char *
+identity_provider_document(TALLOC_CTX *mem, const json_t *provider, const char **ret_member)
+{
+    const char *url = json_string_value(json_object_get(provider, "discoveryUrl"));
+    const char *issuer = json_string_value(json_object_get(provider, "issuer"));
+    *ret_member = url != NULL ? "discoveryUrl" : "issuer";
+    return url != NULL ? url : issuer != NULL ? document_discovery_url(mem, issuer) : NULL;
+}
+
 /* Add the member `home` to the row that is shown. */
 static void
 tell_home(struct op *op, json_t *provider, const char *issuer)
@@ -133,12 +142,12 @@ identity_provider_warnings(struct op *op, json_t *provider)
 {
     struct jsonx_build list = {jsonx_own(op->mem, json_array()), false};
     const char *issuer = json_string_value(json_object_get(provider, "issuer"));
-    const char *url = issuer != NULL ? document_discovery_url(op->mem, issuer) : NULL;
-    if (url == NULL)
+    const char *member, *url = identity_provider_document(op->mem, provider, &member);
+    if (url == NULL || issuer == NULL)
         return NULL;
     tell_home(op, provider, issuer);
     json_t *document;
-    bool fetchable = identity_provider_address(op, &list, "issuer", url);
+    bool fetchable = identity_provider_address(op, &list, member, url);
     for (size_t i = 0; i < sizeof(fetched) / sizeof(fetched[0]); i++) {
         const char *endpoint = json_string_value(json_object_get(provider, fetched[i]));
         if (endpoint != NULL)
@@ -148,7 +157,7 @@ identity_provider_warnings(struct op *op, json_t *provider)
     if (fetchable && json_is_true(json_object_get(provider, "enabled"))) {
         const char *why = identity_provider_discover(op, issuer, url, &document);
         if (why != NULL)
-            identity_provider_warn(&list, "issuer", why);
+            identity_provider_warn(&list, member, why);
     }
     return jsonx_built(&list);
 }

@@ -36,6 +36,11 @@ bool identity_provider_address(struct op *op, struct jsonx_build *list, const ch
  * operation stays as it is. */
 const char *identity_provider_fetch(struct op *op, const char *url, const char *what, json_t **ret);
 
+/* Return the address of the discovery document of a provider's DTO, and the member that names it,
+ * for warnings. NULL: it has no issuer, or no memory. */
+const char *identity_provider_document(TALLOC_CTX *mem, const json_t *provider,
+                                       const char **ret_member);
+
 /* The same for the discovery document of an issuer, which must name it (OpenID Connect Discovery
  * 4.3). */
 const char *identity_provider_discover(struct op *op, const char *issuer, const char *url,

@@ -37,6 +37,7 @@ static const struct secret_address addresses[] = {
     {SECRET_OF_RESOURCE, "key",          AUTH, "tokenEndpoint",      false, NULL},
     {SECRET_OF_RESOURCE, "key",          AUTH, "issuer",             false, NULL},
     {SECRET_OF_PROVIDER, "clientSecret", NULL, "issuer",             false, NULL},
+    {SECRET_OF_PROVIDER, "clientSecret", NULL, "discoveryUrl",       false, NULL},
     {SECRET_OF_PROVIDER, "clientSecret", NULL, "tokenEndpoint",      false, NULL},
 };
 /* clang-format on */

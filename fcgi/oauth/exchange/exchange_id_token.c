@@ -47,7 +47,7 @@ static const struct identity_provider *
 provider_of(const struct identity_providers *providers, const char *issuer)
 {
     for (size_t i = 0; i < providers->count; i++)
-        if (strcmp(providers->provider[i].issuer, issuer) == 0)
+        if (identity_provider_says(&providers->provider[i], issuer))
             return &providers->provider[i];
     return NULL;
 }
@@ -136,6 +136,7 @@ keep_claims(struct id_token_reading *reading, const json_t *before)
     enum az_status st = AZ_OK;
     if (provider != NULL) {
         answers.lists = (const char *const *) provider->list_claims;
+        answers.only = (const char *const *) provider->claims;
         answers.before = before;
         if (before == NULL)
             st = provider_userinfo_had(op, provider->id, &answers.lost);
@@ -159,7 +160,7 @@ meet_person(struct id_token_reading *reading, bool fresh, struct subject_seen *r
         return st;
     reading->provider = provider_of(providers, claims->iss);
     const struct subject_person person = {
-        .issuer = claims->iss,
+        .issuer = reading->provider != NULL ? reading->provider->issuer : claims->iss,
         .upstream_sub = claims->sub,
         .idp_id = reading->provider != NULL ? reading->provider->idp_id : NULL,
         .first_trusted = reading->trusted.first,
@@ -247,7 +248,7 @@ fill_subject(struct id_token_reading *reading, const char *name, struct exchange
         .is_user = true,
         .user =
             {
-                   .iss = claims->iss,
+                   .iss = provider != NULL ? provider->issuer : claims->iss,
                    .idp = provider != NULL ? provider->idp_id : NULL,
                    .acr = short_text(claims->object, "acr"),
                    .auth_time = sign_in_time(claims),

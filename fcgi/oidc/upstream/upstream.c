@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/json/jsonx.h"
 #include "base/log.h"
 #include "base/query.h"
 #include "base/settings/settings.h"
@@ -15,6 +16,7 @@
 #include "oidc/upstream/upstream_keys.h"
 #include "oidc/upstream/upstream_tokens.h"
 #include "oidc/upstream/upstream_userinfo.h"
+#include "store/people/stored_claims.h"
 #include "token/authorization.h"
 #include "token/person_claims.h"
 
@@ -111,6 +113,7 @@ expected_of(struct op *op, const struct identity_provider *provider,
 {
     return (struct upstream_expected){
         .issuer = provider->issuer,
+        .aliases = (const char *const *) provider->issuer_aliases,
         .client_id = provider->client_id,
         .nonce = answer->nonce,
         .access_token = tokens->access_token,
@@ -157,7 +160,8 @@ iss_fault(const struct identity_provider *provider, const struct upstream_endpoi
         return endpoints->sends_iss
                    ? "the callback has no iss although the discovery document announces it"
                    : NULL;
-    return strcmp(iss, provider->issuer) != 0 ? "the iss of the callback is another issuer" : NULL;
+    return !identity_provider_says(provider, iss) ? "the iss of the callback is another issuer"
+                                                  : NULL;
 }
 
 /* Check the answer before the code is sent anywhere. */
@@ -194,12 +198,30 @@ keep_claims(struct op *op, const struct identity_provider *provider,
     const struct person_answers answers = {.id_token = claims->object,
                                            .userinfo = userinfo->claims,
                                            .lost = userinfo->lost,
-                                           .lists = (const char *const *) provider->list_claims};
+                                           .lists = (const char *const *) provider->list_claims,
+                                           .only = (const char *const *) provider->claims};
     const char *other = NULL;
     json_t *kept = person_claims_keep(op->mem, &answers, &other);
     if (kept != NULL && other != NULL)
         tell_other(op, provider, other);
     return kept;
+}
+
+/* Refuse claims that the row lists and that are not all there (world.md U6): the page names the
+ * first one, so that its operator finds it, and the log line all of them. */
+static enum az_status
+check_claims(struct op *op, const struct identity_provider *provider, const json_t *kept)
+{
+    const json_t *lacking = json_object_get(kept, CLAIMS_INCOMPLETE);
+    if (provider->claims == NULL || lacking == NULL)
+        return AZ_OK;
+    const char *names = jsonx_dump(op->mem, lacking);
+    const char *said =
+        talloc_asprintf(op->mem, "claims that it did not give whole: %.1024s", names);
+    if (names == NULL || said == NULL)
+        return op_no_memory(op);
+    op->provider_claim = json_string_value(json_array_get(lacking, 0));
+    return upstream_setup_fault(op, provider, UPSTREAM_CLAIMS_INCOMPLETE, said);
 }
 
 enum az_status
@@ -231,6 +253,8 @@ upstream_redeem(struct op *op, const struct identity_provider *provider,
         return st;
     if ((kept = keep_claims(op, provider, &claims, &userinfo)) == NULL)
         return op_no_memory(op);
+    if ((st = check_claims(op, provider, kept)) != AZ_OK)
+        return st;
     *ret = (struct upstream_identity){
         .sub = claims.sub,
         .claims = kept,

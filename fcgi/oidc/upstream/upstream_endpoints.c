@@ -53,19 +53,12 @@ bad_document(struct op *op, enum az_status status, const char *url, const char *
     return op_fail(op, status, NULL, "discovery document %.200s: %s", url, why);
 }
 
-/*
- * Check that the document's issuer is the one that was asked (OpenID Connect Discovery 4.3).
- * Otherwise one provider could speak for another (mix-up, RFC 9700 section 4.4).
- */
+/* Check a document at a discoveryUrl; its issuer is compared with the row's, as always. */
 static enum az_status
-check_discovery(struct op *op, const char *url, const json_t *document)
+check_members(struct op *op, const char *url, const json_t *document)
 {
-    const char *issuer = json_string_value(json_object_get(document, "issuer"));
-    char *own = issuer != NULL ? document_discovery_url(op->mem, issuer) : NULL;
-    if (issuer == NULL)
+    if (json_string_value(json_object_get(document, "issuer")) == NULL)
         return bad_document(op, AZ_UNAVAILABLE, url, "it names no issuer");
-    if (own == NULL || strcmp(own, url) != 0)
-        return bad_document(op, AZ_PROVIDER_SETUP, url, "it names another issuer");
     for (size_t i = 0; i < COUNT; i++) {
         const json_t *value = json_object_get(document, endpoints[i].member);
         if (value != NULL
@@ -76,8 +69,37 @@ check_discovery(struct op *op, const char *url, const json_t *document)
     return AZ_OK;
 }
 
+/*
+ * Check that the document's issuer is the one that was asked (OpenID Connect Discovery 4.3).
+ * Otherwise one provider could speak for another (mix-up, RFC 9700 section 4.4).
+ */
+static enum az_status
+check_discovery(struct op *op, const char *url, const json_t *document)
+{
+    const char *issuer = json_string_value(json_object_get(document, "issuer"));
+    char *own = issuer != NULL ? document_discovery_url(op->mem, issuer) : NULL;
+    if (issuer != NULL && (own == NULL || strcmp(own, url) != 0))
+        return bad_document(op, AZ_PROVIDER_SETUP, url, "it names another issuer");
+    return check_members(op, url, document);
+}
+
+/* Return the first algorithm of our ID tokens that the token endpoint takes for assertions; NULL:
+ * it takes RS256, does not say, or takes none of ours. */
+static const char *
+assertion_alg_of(struct op *op, const json_t *document)
+{
+    const json_t *algs =
+        json_object_get(document, "token_endpoint_auth_signing_alg_values_supported");
+    const char *const *own = (const char *const *) op->az->cfg->id_token_algs;
+    if (words_array_has(algs, ID_TOKEN_ALG_DEFAULT))
+        return NULL;
+    while (*own != NULL && !words_array_has(algs, *own))
+        own++;
+    return *own;
+}
+
 static void
-take_document(const json_t *document, struct upstream_endpoints *found)
+take_document(struct op *op, const json_t *document, struct upstream_endpoints *found)
 {
     const json_t *methods = json_object_get(document, "token_endpoint_auth_methods_supported");
     for (size_t i = 0; i < COUNT; i++)
@@ -86,6 +108,7 @@ take_document(const json_t *document, struct upstream_endpoints *found)
                 json_string_value(json_object_get(document, endpoints[i].member));
     found->secret_in_form = words_array_has(methods, "client_secret_post")
                             && !words_array_has(methods, "client_secret_basic");
+    found->assertion_alg = assertion_alg_of(op, document);
     found->sends_iss =
         json_is_true(json_object_get(document, "authorization_response_iss_parameter_supported"));
 }
@@ -95,11 +118,11 @@ ask_discovery(struct op *op, const struct identity_provider *provider,
               struct upstream_endpoints *found)
 {
     struct document document;
-    const char *url = document_discovery_url(op->mem, provider->issuer);
-    if (url == NULL)
+    const char *url = provider->discovery_url;
+    document_check_fn *check = url != NULL ? check_members : check_discovery;
+    if (url == NULL && (url = document_discovery_url(op->mem, provider->issuer)) == NULL)
         return op_no_memory(op);
-    enum az_status st =
-        document_get(op, DOCUMENT_DISCOVERY, url, 0, check_discovery, &document, NULL);
+    enum az_status st = document_get(op, DOCUMENT_DISCOVERY, url, 0, check, &document, NULL);
     const char *issuer =
         st == AZ_OK ? json_string_value(json_object_get(document.json, "issuer")) : NULL;
     /* Only check_discovery() returns that status. */
@@ -110,7 +133,7 @@ ask_discovery(struct op *op, const struct identity_provider *provider,
     }
     if (st != AZ_OK)
         return st;
-    take_document(document.json, found);
+    take_document(op, document.json, found);
     return AZ_OK;
 }
 

@@ -21,7 +21,8 @@ struct upstream_endpoints {
     const char *end_session;
     bool secret_in_form; /* the token endpoint takes client_secret_post but not client_secret_basic
                           */
-    bool sends_iss;      /* every authorization response has iss (RFC 9207) */
+    const char *assertion_alg; /* of our JWT at the token endpoint; NULL: RS256 */
+    bool sends_iss;            /* every authorization response has iss (RFC 9207) */
     bool unanswered; /* discovery cannot be reached at the moment, so what it names is unknown */
 };
 

@@ -25,6 +25,8 @@ static const char *const codes[UPSTREAM_FAULTS] = {
     [UPSTREAM_ENCRYPTED] = "encrypted",
     [UPSTREAM_ID_TOKEN_TOO_LARGE] = "id_token_too_large",
     [UPSTREAM_NO_AUTH_TIME] = "no_auth_time",
+    [UPSTREAM_CLAIMS_INCOMPLETE] = "claims_incomplete",
+    [UPSTREAM_SECRET_ENDED] = "secret_ended",
 };
 
 /* Error codes of providers (world.md W4). What is not listed refuses our request. */
@@ -98,6 +100,9 @@ upstream_error(struct op *op, const struct identity_provider *provider, const ch
             status = errors[i].status;
             fault = errors[i].fault;
         }
+    if (strcmp(error, "invalid_client") == 0 && provider->secret_ends != 0
+        && provider->secret_ends <= op_now(op))
+        fault = UPSTREAM_SECRET_ENDED;
     const char *said = talloc_asprintf(op->mem, "%s: %.*s: %.*s", where, ERROR_LOG_MAX, error,
                                        DESCRIPTION_LOG_MAX, text != NULL ? text : "");
     if (said == NULL)

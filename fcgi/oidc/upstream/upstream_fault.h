@@ -23,6 +23,8 @@ enum upstream_fault {
     UPSTREAM_ENCRYPTED,          /* the ID token is a JWE */
     UPSTREAM_ID_TOKEN_TOO_LARGE, /* the ID token is longer than this service reads */
     UPSTREAM_NO_AUTH_TIME,       /* the ID token does not tell when the person signed in */
+    UPSTREAM_CLAIMS_INCOMPLETE,  /* a claim that the row lists is not all there */
+    UPSTREAM_SECRET_ENDED,       /* it refuses our secret, whose end has passed */
     UPSTREAM_FAULTS
 };
 

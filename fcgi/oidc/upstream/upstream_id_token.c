@@ -8,6 +8,7 @@
 
 #include "base/b64url.h"
 #include "base/iso8601.h"
+#include "base/words.h"
 #include "crypto/jws.h"
 #include "crypto/jwt.h"
 #include "crypto/secret.h"
@@ -138,6 +139,15 @@ read_amr(TALLOC_CTX *mem, const json_t *value, const char ***ret)
     return AZ_OK;
 }
 
+/* Return the text of the issuer that a token must have: the alias that it has, or the issuer. */
+static const char *
+issuer_for(const struct upstream_expected *expected, const char *iss)
+{
+    return iss != NULL && expected->aliases != NULL && words_has(expected->aliases, iss)
+               ? iss
+               : expected->issuer;
+}
+
 /* Check issuer, audience and times by the rule for all tokens of other issuers. */
 static enum az_status
 id_token_check_claims(const struct jwt_claims *claims, const struct upstream_expected *expected,
@@ -145,7 +155,7 @@ id_token_check_claims(const struct jwt_claims *claims, const struct upstream_exp
 {
     const char *const audiences[] = {expected->client_id, NULL};
     const struct jwt_rule rule = {
-        .iss = expected->issuer,
+        .iss = issuer_for(expected, claims->iss),
         .audiences = audiences,
         .several_aud = true,
         .need_sub = true,
@@ -256,7 +266,7 @@ upstream_userinfo_check(TALLOC_CTX *mem, const char *text, const struct jwk_set 
         return id_token_refuse(jwt_fault_text(fault), ret_why);
     if (st != AZ_OK)
         return st;
-    if (claims.iss != NULL && strcmp(claims.iss, expected->issuer) != 0)
+    if (claims.iss != NULL && strcmp(claims.iss, issuer_for(expected, claims.iss)) != 0)
         return id_token_refuse("the iss of the signed userinfo is another issuer", ret_why);
     if (!names_us(&claims, expected->client_id))
         return id_token_refuse("the aud of the signed userinfo is not this service", ret_why);

@@ -33,14 +33,15 @@ extern const char upstream_no_auth_time[];
 
 /* The values that a token must match. All pointers are borrowed. */
 struct upstream_expected {
-    const char *issuer;       /* of the provider's row, octet for octet */
-    const char *client_id;    /* our client_id at the provider */
-    const char *nonce;        /* as sent to the provider */
-    const char *access_token; /* the access token that came with it, for at_hash; or NULL */
-    int64_t max_age;          /* seconds, or AUTHORIZATION_NO_MAX_AGE */
-    bool prompt_login;        /* the user must have signed in since asked_at */
-    int64_t asked_at;         /* seconds since 1970 */
-    int64_t now;              /* seconds since 1970 */
+    const char *issuer;         /* of the provider's row, octet for octet */
+    const char *const *aliases; /* other texts of it, ending with NULL, or NULL */
+    const char *client_id;      /* our client_id at the provider */
+    const char *nonce;          /* as sent to the provider */
+    const char *access_token;   /* the access token that came with it, for at_hash; or NULL */
+    int64_t max_age;            /* seconds, or AUTHORIZATION_NO_MAX_AGE */
+    bool prompt_login;          /* the user must have signed in since asked_at */
+    int64_t asked_at;           /* seconds since 1970 */
+    int64_t now;                /* seconds since 1970 */
 };
 
 /* The claims of a good token. Texts live on mem. */

@@ -4,12 +4,15 @@
 
 #include <string.h>
 
+#include "base/settings/settings.h"
 #include "client/answer.h"
 #include "client/ask.h"
+#include "crypto/jwk.h"
 #include "crypto/keyring.h"
 #include "crypto/secret.h"
 #include "http/fetch/fetch.h"
 #include "oidc/upstream/upstream_fault.h"
+#include "token/signing_key.h"
 
 /* Text for the user and our client; the log says more. */
 #define NOT_VERIFIED "The sign-in at the identity provider could not be verified"
@@ -54,23 +57,57 @@ open_secret(struct op *op, const struct identity_provider *provider, const char 
     return *ret != NULL ? AZ_OK : op_no_memory(op);
 }
 
-/* Ask the token endpoint. Our secret goes into the form if discovery offers nothing else. */
+/*
+ * Sign with a key of our own key set. An assertion names the client_id as iss and sub, so one whose
+ * client_id is our issuer would be a token of ours about a person.
+ */
+static enum az_status
+take_key(struct op *op, const struct upstream_endpoints *endpoints,
+         struct client_identity *identity)
+{
+    if (strcmp(identity->client_id, op->az->cfg->oidc_issuer) == 0)
+        return op_fail(op, AZ_SERVER_ERROR, NULL,
+                       "private_key_jwt needs a clientId that is not the issuer of this service");
+    enum az_status st = signing_key_get(op, endpoints->assertion_alg, &identity->key);
+    if (st == AZ_OK)
+        identity->key_alg = identity->key->alg;
+    return st;
+}
+
+/* Choose how this service authenticates: as the row says (a stored secret is not sent with none),
+ * or with the secret, if there is one, as discovery offers. */
+static enum az_status
+choose_identity(struct op *op, const struct identity_provider *provider,
+                const struct upstream_endpoints *endpoints, struct client_identity *ret)
+{
+    const char *method = provider->auth_method;
+    enum az_status st = AZ_OK;
+    *ret = (struct client_identity){.client_id = provider->client_id};
+    if (method == NULL || strncmp(method, "client_secret", strlen("client_secret")) == 0)
+        st = open_secret(op, provider, &ret->secret);
+    ret->method = method != NULL              ? method
+                  : ret->secret == NULL       ? "none"
+                  : endpoints->secret_in_form ? "client_secret_post"
+                                              : "client_secret_basic";
+    return st == AZ_OK && strcmp(ret->method, "private_key_jwt") == 0 ? take_key(op, endpoints, ret)
+                                                                      : st;
+}
+
+/* Ask the token endpoint. */
 static enum az_status
 redeem_code(struct op *op, const struct identity_provider *provider,
             const struct upstream_endpoints *endpoints, const char *code, const char *verifier,
             struct fetch_answer *ret)
 {
-    const char *secret, *back = upstream_callback(op, provider);
-    enum az_status st = open_secret(op, provider, &secret);
+    struct client_identity identity;
+    const char *back = upstream_callback(op, provider);
+    enum az_status st = choose_identity(op, provider, endpoints, &identity);
     if (st != AZ_OK || back == NULL)
         return st != AZ_OK ? st : op_no_memory(op);
-    const struct client_identity identity = {
-        .client_id = provider->client_id,
-        .secret = secret,
-        .method = secret == NULL              ? "none"
-                  : endpoints->secret_in_form ? "client_secret_post"
-                                              : "client_secret_basic",
-    };
+    if (strncmp(identity.method, "client_secret", strlen("client_secret")) == 0
+        && identity.secret == NULL)
+        return upstream_setup_fault(op, provider, UPSTREAM_CLIENT_REFUSED,
+                                    "its row has no clientSecret");
     struct client_ask ask = {
         .hosts = FETCH_SAFE_HTTP, .url = endpoints->token, .identity = &identity};
     client_ask_add(&ask, "grant_type", "authorization_code");

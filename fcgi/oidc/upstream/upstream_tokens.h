@@ -12,8 +12,9 @@ struct upstream_tokens {
 };
 
 /*
- * Redeem the code. Our secret goes into the Authorization header, or into the form if discovery
- * offers nothing else; without a secret we are a public client. AZ_UNAVAILABLE: no answer, or a
+ * Redeem the code. We authenticate as the row says (world.md U9); else our secret goes into the
+ * Authorization header, or into the form if discovery offers nothing else, and without a secret we
+ * are a public client. AZ_UNAVAILABLE: no answer, or a
  * malformed one; AZ_PROVIDER_SETUP: it refuses us or our request; AZ_ACCESS_DENIED: the code is
  * refused, or no ID token came.
  */

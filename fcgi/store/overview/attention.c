@@ -37,9 +37,8 @@ static const struct db_stmt attention_list_stmt = {
     "   WHERE m.enabled AND " REDIRECTS " ORDER BY m.status_changed_at, m.name LIMIT " ATTENTION_LISTED ")"
     "  UNION ALL (SELECT 3, 'connections_to_renew', c.resource, count(*), NULL, NULL FROM gateway_connection c"
     "   WHERE c.status = 'reauth_required' GROUP BY c.resource ORDER BY 4 DESC, 3 LIMIT " ATTENTION_LISTED ")"
-    "  UNION ALL (SELECT 4, 'key_ending', k.label, NULL, k.role, k.expires_at FROM admin_key k WHERE k.revoked_at IS NULL"
-    "   AND k.expires_at > now() AND k.expires_at < now() + make_interval(days => " ATTENTION_KEY_DAYS ")"
-    "   ORDER BY k.expires_at, k.label LIMIT " ATTENTION_LISTED ")"
+    "  UNION ALL (SELECT 4, kind, name, NULL, detail, at FROM ending WHERE kind = 'key_ending' ORDER BY at, name LIMIT " ATTENTION_LISTED ")"
+    "  UNION ALL (SELECT 4, kind, name, NULL, detail, at FROM ending WHERE kind = 'secret_ending' ORDER BY at, name LIMIT " ATTENTION_LISTED ")"
     "  UNION ALL (SELECT 5, 'reason_new', d.code, sum(d.n)::bigint, NULL, min(d.day)::timestamp AT TIME ZONE 'UTC' FROM denial_count d"
     "   WHERE d.client_id = '' AND d.day >= (now() AT TIME ZONE 'UTC')::date - 1"
     "    AND EXISTS (SELECT 1 FROM audit_count b WHERE b.client_id = '' AND b.decision"
@@ -55,7 +54,7 @@ static const struct db_stmt attention_list_stmt = {
     "   WHERE m.enabled AND " RESOURCES_REDIRECT_SHARED " ORDER BY m.name LIMIT " ATTENTION_LISTED ")) a"
     " ORDER BY place, n DESC NULLS LAST, at, name", 0};
 
-static const char *const attention_kinds[] = {"not_ready", "engines_differ", "errors", "provider_fault", "tools_waiting", "resource_degraded", "resource_pending", "connections_to_renew",
+static const char *const attention_kinds[] = {"not_ready", "engines_differ", "errors", "provider_fault", "secret_ending", "tools_waiting", "resource_degraded", "resource_pending", "connections_to_renew",
                                               "key_ending", "reason_new", "clients_unused", "redirect_shared", "upstream_redirects", NULL};
 static const char *const attention_statuses[] = {"DOWN", "DEGRADED", NULL};
 static const struct field attention_fields[] = {
@@ -64,7 +63,7 @@ static const struct field attention_fields[] = {
     {"count",  FIELD_INTEGER, .help = "Differences, errors, tools, connections, denials or clients", .example = "2"},
     {"status", FIELD_TEXT,    .words = attention_statuses, .help = "Of a check: what its failure means for the instance"},
     {"detail", FIELD_TEXT,    .help = "Reason of the failure, revision of the policy, cause of the errors, code of the fault, reason of the status, or role of the key"},
-    {"at",     FIELD_TEXT,    .help = "Since when; of differences and errors the first of the last 24 hours; of a key its end; of a reason its first day; of clients the longest time without a request"},
+    {"at",     FIELD_TEXT,    .help = "Since when; of differences and errors the first of the last 24 hours; of a key and of a secret its end; of a reason its first day; of clients the longest time without a request"},
 };
 /* clang-format on */
 const struct field_table attention_view = FIELD_TABLE("Attention", attention_fields, FIELDS_ANSWER);

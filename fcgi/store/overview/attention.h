@@ -11,8 +11,6 @@
  * at each request, and the page must not read more rows for it. */
 #define ATTENTION_ERROR_HOURS "24"
 #define ATTENTION_ERRORS "1000"
-/* Days before its end from which an admin key is listed: two weeks, for whoever is on holiday. */
-#define ATTENTION_KEY_DAYS "14"
 /* Days without a reason after which it is new, and days without a request after which a client of
  * an administrator is unused: longer than a month and a quarter in which a program may run once. */
 #define ATTENTION_REASON_DAYS "30"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json/jsonx.h"
+#include "base/words.h"
 #include "store/db/db.h"
 #include "store/db/trip/db_row.h"
 
@@ -36,6 +37,14 @@ static const struct db_stmt identity_provider_logos_stmt = {
     "SELECT coalesce(json_object_agg(l.idp_id, l.logo), '{}') AS object FROM (SELECT idp_id, logo"
     "  FROM identity_provider WHERE enabled AND logo IS NOT NULL ORDER BY id LIMIT $1) l",
     1};
+
+bool
+identity_provider_says(const struct identity_provider *provider, const char *iss)
+{
+    return strcmp(provider->issuer, iss) == 0
+           || (provider->issuer_aliases != NULL
+               && words_has((const char *const *) provider->issuer_aliases, iss));
+}
 
 const char *
 identity_provider_secret_place(TALLOC_CTX *mem, const char *idp_id)

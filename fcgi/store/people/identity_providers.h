@@ -24,12 +24,17 @@ struct identity_provider {
     const char *token_endpoint;
     const char *userinfo_endpoint;
     const char *jwks_uri;
-    const char **scopes;      /* ends with NULL; NULL: openid profile email */
-    json_t *authorize_params; /* object of strings, or NULL */
-    const char *userinfo;     /* auto, off or required; NULL: auto */
-    const char **list_claims; /* claims that are lists, ending with NULL, or NULL */
-    bool sends_auth_time;     /* false: its ID tokens have no auth_time */
-    bool enabled;             /* false: no sign-ins, and its sessions have ended */
+    const char **scopes;         /* ends with NULL; NULL: openid profile email */
+    json_t *authorize_params;    /* object of strings, or NULL */
+    const char *userinfo;        /* auto, off or required; NULL: auto */
+    const char **list_claims;    /* claims that are lists, ending with NULL, or NULL */
+    const char **claims;         /* claims that are kept, ending with NULL; NULL: all */
+    const char *discovery_url;   /* of its discovery document; NULL: below its issuer */
+    const char **issuer_aliases; /* other texts of its iss, ending with NULL, or NULL */
+    const char *auth_method;     /* our authentication there (client/proof.h); NULL: by discovery */
+    int64_t secret_ends;         /* when our secret there ends, seconds since 1970; 0: unknown */
+    bool sends_auth_time;        /* false: its ID tokens have no auth_time */
+    bool enabled;                /* false: no sign-ins, and its sessions have ended */
 };
 
 /* Columns of `identity_provider p` for statements that read a provider beside other things, and the
@@ -39,7 +44,10 @@ struct identity_provider {
     " p.authorization_endpoint, p.token_endpoint, p.userinfo_endpoint, p.jwks_uri,"                \
     " to_json(p.scopes) AS scopes, p.authorize_params, p.enabled,"                                 \
     " to_json(p.list_claims) AS list_claims, p.userinfo,"                                          \
-    " p.sends_auth_time IS NOT FALSE AS sends_auth_time"
+    " p.sends_auth_time IS NOT FALSE AS sends_auth_time, to_json(p.claims) AS claims,"             \
+    " p.discovery_url, to_json(p.issuer_aliases) AS issuer_aliases, p.token_auth_method,"          \
+    " floor(extract(epoch FROM coalesce(p.client_secret_expires_at, p.secret_exp)))::bigint"       \
+    "  AS secret_ends"
 /* clang-format off */
 #define IDENTITY_PROVIDER_ROWS(into, member)                                                       \
     {"id", DB_INTO(into, member.id)},                                                              \
@@ -58,8 +66,16 @@ struct identity_provider {
     {"enabled", DB_INTO(into, member.enabled)},                                                    \
     {"list_claims", DB_INTO(into, member.list_claims)},                                            \
     {"userinfo", DB_INTO(into, member.userinfo)},                                                  \
-    {"sends_auth_time", DB_INTO(into, member.sends_auth_time)}
+    {"sends_auth_time", DB_INTO(into, member.sends_auth_time)},                                    \
+    {"claims", DB_INTO(into, member.claims)},                                                      \
+    {"discovery_url", DB_INTO(into, member.discovery_url)},                                        \
+    {"issuer_aliases", DB_INTO(into, member.issuer_aliases)},                                      \
+    {"token_auth_method", DB_INTO(into, member.auth_method)},                                      \
+    {"secret_ends", DB_INTO(into, member.secret_ends)}
 /* clang-format on */
+
+/* True if `iss` is the issuer of a provider or one of its aliases (world.md U8). */
+bool identity_provider_says(const struct identity_provider *provider, const char *iss);
 
 /* Return the place that a secret is sealed for, so that a secret moved to another row does not
  * open. NULL: no memory. */

@@ -25,8 +25,9 @@ static const struct db_stmt identity_providers_admin_fetch_stmt = {
 /* The values come by name from one JSON object. Joining with || lets the members on the right win. */
 static const struct db_stmt identity_providers_admin_insert_stmt = {
     "identity_provider_insert",
-    "INSERT INTO identity_provider (" IDENTITY_PROVIDERS_ADMIN_COLUMNS ", idp_id, secret_sealed)"
-    " SELECT " IDENTITY_PROVIDERS_ADMIN_COLUMNS ", $1, $3::bytea"
+    "INSERT INTO identity_provider (" IDENTITY_PROVIDERS_ADMIN_COLUMNS ", secret_exp, idp_id,"
+    "  secret_sealed)"
+    " SELECT " IDENTITY_PROVIDERS_ADMIN_COLUMNS ", secret_exp, $1, $3::bytea"
     " FROM jsonb_populate_record(NULL::identity_provider,"
     "  '{\"enabled\": true, \"list_claims\": [\"groups\", \"roles\"]}' || $2::jsonb)"
     " ON CONFLICT DO NOTHING RETURNING id", 3};
@@ -35,8 +36,11 @@ static const struct db_stmt identity_providers_admin_replace_stmt = {
     "identity_provider_replace",
     "WITH was AS (SELECT id, issuer, scopes FROM identity_provider WHERE idp_id = $1"
     "  AND ($4::bigint IS NULL OR version = $4::bigint) FOR UPDATE),"
-    " u AS (UPDATE identity_provider p SET (" IDENTITY_PROVIDERS_ADMIN_COLUMNS ", secret_sealed)"
-    " = (SELECT " IDENTITY_PROVIDERS_ADMIN_COLUMNS ", coalesce($3::bytea, p.secret_sealed)"
+    " u AS (UPDATE identity_provider p SET (" IDENTITY_PROVIDERS_ADMIN_COLUMNS ", secret_exp,"
+    "  secret_sealed)"
+    " = (SELECT " IDENTITY_PROVIDERS_ADMIN_COLUMNS ","
+    "  CASE WHEN $3::bytea IS NULL THEN p.secret_exp ELSE secret_exp END,"
+    "  coalesce($3::bytea, p.secret_sealed)"
     "  FROM jsonb_populate_record(NULL::identity_provider,"
     "   jsonb_build_object('enabled', p.enabled, 'list_claims', p.list_claims) || $2::jsonb))"
     "  FROM was WHERE p.id = was.id RETURNING p.id, p.enabled, p.issuer = was.issuer AS same,"
@@ -54,7 +58,8 @@ enum identity_provider_stored_column { STORED_VERSION, STORED_HAS_SECRET, STORED
 static const struct db_stmt identity_provider_stored_stmt = {
     "identity_provider_stored",
     "SELECT version, secret_sealed IS NOT NULL AS has_secret,"
-    " json_build_object('issuer', issuer, 'tokenEndpoint', token_endpoint) AS addresses"
+    " json_build_object('issuer', issuer, 'discoveryUrl', discovery_url,"
+    "  'tokenEndpoint', token_endpoint) AS addresses"
     " FROM identity_provider WHERE idp_id = $1", 1};
 
 /*
@@ -80,7 +85,7 @@ const struct json_rows identity_providers_admin_rows = {
     .noun = "identity provider",
     .key = "idpId",
     .besides = " or its issuer",
-    .taken = "The issuer is already in use",
+    .taken = "The issuer or one of issuerAliases is already in use",
     .list = &identity_providers_admin_list_stmt,
     .fetch = &identity_providers_admin_fetch_stmt,
     .insert = &identity_providers_admin_insert_stmt,

@@ -11,14 +11,17 @@
 #define IDENTITY_PROVIDERS_ADMIN_COLUMNS                                                           \
     "name, issuer, client_id, authorization_endpoint, token_endpoint, userinfo_endpoint,"          \
     " jwks_uri, backchannel_notification_endpoint, scopes, authorize_params, enabled, logo,"       \
-    " list_claims, userinfo, sends_auth_time"
+    " list_claims, userinfo, sends_auth_time, claims, discovery_url, issuer_aliases, "             \
+    "token_auth_method,"                                                                           \
+    " client_secret_expires_at"
 
 /*
- * IdentityProviderDto, keyed by idpId. The idpId and the issuer are unique.
+ * IdentityProviderDto, keyed by idpId. The idpId is unique, and an issuer
+ * or an alias is that of one provider.
  *
- * A replace keeps `enabled`, listClaims and the secret when they are not given, and ends the
- * browser sessions of a provider that is disabled or has another issuer afterwards. Sign-ins,
- * sessions and grants are deleted with their provider.
+ * A replace keeps `enabled`, listClaims and the secret (with the exp of one that is a JWT) when
+ * they are not given, and ends the browser sessions of a provider that is disabled or has another
+ * issuer afterwards. Sign-ins, sessions and grants are deleted with their provider.
  */
 extern const struct json_rows identity_providers_admin_rows;
 
@@ -26,7 +29,7 @@ extern const struct json_rows identity_providers_admin_rows;
 struct identity_provider_stored {
     const char *version; /* as text */
     bool has_secret;
-    json_t *addresses; /* object: issuer and tokenEndpoint */
+    json_t *addresses; /* object: issuer, discoveryUrl and tokenEndpoint */
 };
 
 /* Read them. One trip. *ret is NULL if there is no such provider. */

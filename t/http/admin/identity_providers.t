@@ -86,7 +86,7 @@ admin_error(
 admin_error(
     put( 'off', issuer => $all{issuer} ), 409, 'PUT: a taken issuer is 409 conflict',
     error   => 'conflict',
-    members => { error_description => 'The issuer is already in use' } );
+    members => { error_description => 'The issuer or one of issuerAliases is already in use' } );
 admin_ok( fetch('off'), 200, { issuer => 'https://i2.example' }, '... and nothing is changed' );
 
 # ---- what is refused, and that every failing field is named (specification 7.2)

@@ -178,4 +178,98 @@ $stack->patch_row( 'svc.operator.controls.claims', { except => ['app'] } );
 is( $stack->http->get( '/userinfo', headers => [ Authorization => "Bearer $app_token" ] )->status,
     200, '... but for the clients of except' );
 
+# ---- claims of the row (U6)
+
+$stack->patch_row( 'svc.operator.controls.claims', { incomplete => 'deny', except => [] } );
+
+# Sign in where the page names what is missing; return its text.
+sub page_of {
+    my ($user) = @_;
+    my $browser = Authz::Browser->new;
+    $idp->user($user);
+    my @hop = $browser->follow(
+        "$base/authorize?" . Authz::Client::form(
+            response_type  => 'code', client_id => 'app', redirect_uri => $Authz::Grant::REDIRECT, scope => 'openid',
+            code_challenge => Authz::Grant::challenge($Authz::Grant::VERIFIER), code_challenge_method => 'S256',
+            idp_hint       => 'corp' ),
+        stop => qr{\A\Q$Authz::Grant::REDIRECT\E} );
+    return $hop[-1];
+}
+
+sub names {
+    my ( $user, $claim, $name ) = @_;
+    my $page = page_of($user);
+    is( $page->status, 502, "$name: 502 (U6, W1)" ) or diag( $page->text );
+    like(
+        $page->body, qr{<code>claims_incomplete</code> <code><bdi>\Q$claim\E</bdi></code>},
+        "... which names $claim" );
+    return unlike( $page->body, qr{Try again}, '... never "try again"' );
+}
+is_deeply(
+    $put->( claims => [qw(email email_verified groups)] )->json->{claims},
+    [qw(email email_verified groups)], 'U6: claims of the row' );
+%back = sign_in(
+    {   sub => 'min', name => 'Min', email => 'min@corp.example', email_verified => JSON::PP::true(), groups => 'a',
+        userinfo => { department => 'x' } } );
+ok( defined $back{code}, 'a sign-in with more claims' ) or diag( explain( \%back ) );
+is_deeply(
+    stored('min'), { email => 'min@corp.example', email_verified => JSON::PP::true(), groups => ['a'] },
+    '... keeps those alone (data minimization)' );
+%back = sign_in( { sub => 'min', groups => ['a'], userinfo => { department => 'x' x 20_000, roles => [@groups] } } );
+ok( defined $back{code}, 'unlisted_never_incomplete: too large' );
+%back = sign_in( { sub => 'min', groups => ['a'], _claim_names => { roles => 's', pets => 't' } } );
+ok( defined $back{code}, 'unlisted_never_incomplete: elsewhere' );
+is_deeply( stored('min'), { groups => ['a'] }, '... and not marked' );
+names( { sub => 'min', userinfo     => { groups => [@groups] } }, 'groups', 'listed_too_large_page' );
+names( { sub => 'min', _claim_names => { groups => 's' } },       'groups', 'listed elsewhere' );
+names( { sub => 'min', hasgroups    => JSON::PP::true() },        'groups', 'hasgroups' );
+names( { sub => 'min', _claim_names => 'odd' },                   'email',  '_claim_names that does not say which' );
+$idp->misbehave( userinfo => { status => 401, body => '{}' } );
+names(
+    { sub => 'min', email => 'a@corp.example', email_verified => JSON::PP::true() },
+    'groups', 'listed_absent_under_star: userinfo is lost' );
+%back = sign_in( { sub => 'min', email => 'a@corp.example', email_verified => JSON::PP::true(), groups => ['a'] } );
+ok( defined $back{code}, '... and with all of them in the ID token the sign-in goes on' );
+is( stored('min')->{'urn:svc:claims_incomplete'}, undef, '... without a mark' );
+$idp->behave;
+my ($fault) =
+  grep { $_->{code} eq 'claims_incomplete' }
+  @{ $stack->admin( GET => '/admin/api/identity-providers/corp' )->json->{faults} };
+ok( $fault, 'the operator learns of it (W3)' );
+is_deeply( $put->( claims => [] )->json->{claims}, [], 'claims may be none' );
+%back = sign_in( { sub => 'min', name => 'Min', groups => 'a', hasgroups => JSON::PP::true() } );
+is_deeply( stored('min'), {}, '... and none is kept' );
+is( $put->()->json->{claims}, undef, 'without the member all are kept' );
+is( $put->( claims => [ map {"c$_"} 1 .. 64 ] )->status, 200, '64 names' );
+is( $put->( claims => $_->[0] )->status,                 400, "refused: $_->[1]" )
+  for [ [ map {"c$_"} 1 .. 65 ], '65 names' ], [ [ 'x' x 129 ], 'a name of 129 characters' ], [ [''], 'an empty name' ],
+  [ 'groups', 'a text' ];
+$put->();
+
+# ---- no console role of an incomplete claim (U7)
+
+$stack->patch_row( 'svc.operator.controls.claims', { incomplete => 'allow' } );
+$stack->admin(
+    POST => '/admin/api/policy-bundle/deploy',
+    json => {
+        data => [
+            {   dataKey => 'svc.operator.controls.console',
+                payload => { people => [ { idp => 'corp', claim => 'groups', values => ['sec'], role => 'operator' } ] }
+            } ] } );
+
+sub console {
+    my ($user) = @_;
+    $idp->user($user);
+    my @hop = Authz::Browser->new->follow( "$base/admin/session/start?idp=corp", stop => qr{/portal/\z} );
+    return $hop[-1]->status;
+}
+my %op = ( sub => 'op', name => 'Op', groups => ['sec'], userinfo => { groups => undef } );
+is( console( \%op ), 302, 'a console role by a group' );
+is( console( { %op, hasgroups => JSON::PP::true() } ),
+    403, 'console_role_incomplete: no role comes of a claim that is not all there (U7)' );
+is_deeply(
+    stored('op'),
+    { name => 'Op', groups => ['sec'], hasgroups => JSON::PP::true(), 'urn:svc:claims_incomplete' => ['groups'] },
+    '... whatever of it is there' );
+
 done_testing;

@@ -2,7 +2,9 @@ package Authz::Idp;
 
 # The upstream identity provider of the tests: an OpenID provider on a free loopback port, whose user is already signed in
 # and which misbehaves as the test says.
-#   my $idp = Authz::Idp->start;                     public => 1: our client there has no secret
+#   my $idp = Authz::Idp->start;                     public => 1: our client there has no secret; method => 'private_key_jwt',
+#                                                    client_secret_basic, client_secret_post or none: it refuses every other one
+#   $idp->trusts( \@jwks );                          the keys of our client there, for private_key_jwt
 #   $idp->register( $stack, idpId => 'corp', ... );  POST /admin/api/identity-providers; the row as answered
 #   $idp->user( { sub => 'ann', name => 'Ann', auth_time => ..., acr => ..., amr => [...], userinfo => {...} } );
 #   $idp->user(undef);                               no user is signed in
@@ -32,6 +34,7 @@ use Time::HiRes      qw(sleep time);
 use Authz::Browser ();
 use Authz::Client  ();
 use Authz::Grant   ();
+use Authz::Jwt     ();
 use Authz::Process ();
 use Authz::Server  ();
 
@@ -41,8 +44,8 @@ my %SIGNING  = map { $_ => 1 } qw(alg kid header stranger tamper raw);
 my %ENDPOINT = (
     '/.well-known/openid-configuration'             => 'discovery', '/authorize' => 'authorize', '/token' => 'token',
     '/jwks'                                         => 'jwks',
-    '/common/v2.0/.well-known/openid-configuration' => 'discovery',
-    '/userinfo'                                     => 'userinfo', '/end_session' => 'end_session',
+    '/common/v2.0/.well-known/openid-configuration' => 'discovery', '/elsewhere/metadata' => 'discovery',
+    '/userinfo'                                     => 'userinfo',  '/end_session'        => 'end_session',
 );
 
 sub start {
@@ -80,8 +83,9 @@ sub settings { return ( SVC_SAFE_HTTP_ALLOW_INSECURE_LOCALHOST => 'true' ) }
 
 sub user      { my ( $self, $user ) = @_; $self->{control}{user}      = $user; return $self->_tell }
 sub misbehave { my ( $self, %how )  = @_; $self->{control}{misbehave} = \%how; return $self->_tell }
-sub behave    { my ($self) = @_; $self->{control}{misbehave} = {};     return $self->_tell }
-sub rotate    { my ($self) = @_; $self->{control}{key}       = 'rsa2'; return $self->_tell }
+sub behave    { my ($self) = @_; $self->{control}{misbehave} = {}; return $self->_tell }
+sub trusts    { my ( $self, $keys ) = @_; $self->{control}{client_keys} = $keys; return $self->_tell }
+sub rotate    { my ($self) = @_; $self->{control}{key} = 'rsa2'; return $self->_tell }
 
 sub _tell {
     my ($self) = @_;
@@ -343,8 +347,11 @@ sub _random {
 sub _do_token {
     my ( $self, $param, $header ) = @_;
     my ( $id, $secret ) = $self->_client( $param, $header );
+    my $method = $self->{method} // '';
+    return 401, { error => 'invalid_client' } if $id ne $self->{client_id};
+    return 401, { error => 'invalid_client' } if $method ne '' && $param->{auth_method} ne $method;
     return 401, { error => 'invalid_client' }
-      if $id ne $self->{client_id} || ( $secret // '' ) ne ( $self->{client_secret} // '' );
+      if $method !~ /\A(?:none|private_key_jwt)\z/ && ( $secret // '' ) ne ( $self->{client_secret} // '' );
     my $code = $param->{code} // '';
     return 400, { error => 'unsupported_grant_type' } if ( $param->{grant_type} // '' ) ne 'authorization_code';
     return 400, { error => 'invalid_grant', error_description => 'code' }
@@ -373,8 +380,30 @@ sub _client {
         $param->{auth_method} = 'client_secret_basic';
         return defined $param->{client_secret} ? ('') : ( $id, $secret );
     }
+    if ( defined $param->{client_assertion} ) {
+        $param->{auth_method} = 'private_key_jwt';
+        return $self->_asserts($param) ? ( $param->{client_id} // '' ) : ('');
+    }
     $param->{auth_method} = defined $param->{client_secret} ? 'client_secret_post' : 'none';
     return ( $param->{client_id} // '', $param->{client_secret} );
+}
+
+# True if an assertion is good (RFC 7523 3): of a key of our client, for this endpoint, and for a short time. The test verifies the
+# signature, by seen('token').
+sub _asserts {
+    my ( $self, $param ) = @_;
+    my $text = $param->{client_assertion};
+    my ( $header, $claim ) = Authz::Jwt::parts($text);
+    my ($key) = grep { $_->{kid} eq $header->{kid} } @{ $self->{control}{client_keys} // [] };
+    return
+         $key
+      && $param->{client_assertion_type} eq 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+      && $claim->{iss} eq $self->{client_id}
+      && $claim->{sub} eq $self->{client_id}
+      && $claim->{aud} eq "$self->{issuer}/token"
+      && defined $claim->{jti}
+      && $claim->{exp} > time
+      && $claim->{exp} <= time + 300;
 }
 
 sub _token_of {

@@ -54,6 +54,7 @@ const KINDS = {
   upstream_redirects: one => ({ state: 'Redirects', what: `${one.name}: ${one.detail}`, note: `since ${short(one.at)}`, href: to(['resources', one.name]) }),
   provider_fault: one => ({ mark: 'no', state: 'Sign-in fails', what: `${one.name}: ${one.detail}`, note: `since ${short(one.at)} · doc/errors.md`, href: to(['providers', one.name]) }),
   connections_to_renew: one => ({ state: 'To connect again', what: `${one.name}: ${plural(one.count, 'account')} of people`, href: to(['resources', one.name], { tab: 'connections' }) }),
+  secret_ending: one => ({ state: 'Secret ends', what: `${one.name}: our secret there`, note: short(one.at), href: to(['providers', one.name]) }),
   key_ending: one => ({ state: 'Key ends', what: `${one.name}, ${one.detail}`, note: short(one.at), href: to(['keys']) }),
   reason_new: one => ({ state: 'New reason', what: `${plural(one.count, 'denial')} ${one.name}`, note: 'on none of the 30 days before', href: to(['decisions'], { outcome: 'denied', reason: one.name }) }),
   clients_unused: one => ({ state: 'Unused', what: `${plural(one.count, 'client')} without a request in 90 days`, href: to(['clients'], { sort: 'lastUsedAt' }) }),

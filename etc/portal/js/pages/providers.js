@@ -15,7 +15,7 @@ import { Text, plural } from '../text.js';
 
 const KIND = { path: 'identity-providers', key: 'idpId', folder: 'providers', authzctl: 'idp', noun: 'identity provider' };
 const FIRST = ['idpId', 'name', 'issuer', 'clientId', 'clientSecret', 'scopes', 'enabled'];
-const TITLES = { idpId: 'Id', jwksUri: 'Address of its keys', enabled: 'People can sign in there', backchannelNotificationEndpoint: 'Address for CIBA requests', authorizeParams: 'More parameters of the sign-in', sendsAuthTime: 'It tells when the person signed in' };
+const TITLES = { idpId: 'Id', jwksUri: 'Address of its keys', enabled: 'People can sign in there', claims: 'Claims that are kept', clientSecretExpiresAt: 'End of the secret', discoveryUrl: 'Address of its metadata', issuerAliases: 'Other texts of its issuer', tokenAuthMethod: 'Our authentication there', backchannelNotificationEndpoint: 'Address for CIBA requests', authorizeParams: 'More parameters of the sign-in', sendsAuthTime: 'It tells when the person signed in' };
 const HOME = 'its people keep their sub as their name';
 
 const State = ({ of }) => html`<span class=${`state ${of.enabled ? 'ok' : 'off'}`}>${of.enabled ? 'enabled' : 'disabled'}</span>`;
