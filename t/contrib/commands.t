@@ -13,6 +13,7 @@ use Authz::Web   ();
 
 # Pages whose blocks are run by another check than the walk.
 my %elsewhere = ( 'install.md' => 'contrib/check --install' );
+my $folder    = 't/contrib/tried.t';                             # of pages in doc/providers and doc/mcp-clients
 
 # Kinds of blocks: commands, and what is shown. One without a kind is the output of the commands before it.
 my %kind = map { ( $_ => 1 ) } '', 'sh', 'sh lighttpd', 'sh apache',
@@ -58,8 +59,8 @@ my %not_run    = (
 
 my ( $pages, $with, $run, $elsewhere, $left ) = ( 0, 0, 0, 0, 0 );
 my %used;
-for my $file ( sort glob Authz::Path::source( 'doc', '*.md' ) ) {
-    my ($name) = $file =~ m{([^/]+)\z};
+for my $file ( sort glob( Authz::Path::source('doc') . '/{,providers/,mcp-clients/}*.md' ) ) {
+    my ($name) = $file =~ m{/doc/((?:[\w-]+/)?[^/]+)\z};
     my $text = Authz::Web::edit($file);
     $pages++;
 
@@ -86,8 +87,8 @@ for my $file ( sort glob Authz::Path::source( 'doc', '*.md' ) ) {
     is( join( ' ',  grep { !$used{"$name $_"} } 0 .. $#reason ), '', '... each reason has a command' );
 
     my $commands = Authz::Trial::commands( $text = Authz::Web::edit($file) );
-    if   ( $elsewhere{$name} ) { $elsewhere += $commands }
-    else                       { $run       += $commands }
+    if   ( $elsewhere{$name} // ( $name =~ m{/} && $folder ) ) { $elsewhere += $commands }
+    else                                                       { $run       += $commands }
     $left += @line;
     $with++ if $commands || @line;
 }

@@ -12,7 +12,7 @@ use Authz::Web  ();
 
 for my $name (
     'README', 'doc/README',
-    map {m{(doc/[^/]+)\z}} glob Authz::Path::source( 'doc', '*.md' ) )
+    map {m{(doc/(?:[\w-]+/)?[^/]+)\z}} glob( Authz::Path::source('doc') . '/{,providers/,mcp-clients/}*.md' ) )
 {
     my $text = Authz::Web::edit( Authz::Path::source($name) );
     my ($in) = $name =~ m{\A(.*/)?};
@@ -24,8 +24,9 @@ for my $name (
 }
 
 # The website has the pages of doc/ alone; what else they link to becomes a download, but a page does not (build-aux/site/conf.py).
-for my $file ( glob Authz::Path::source( 'doc', '*.md' ) ) {
-    my @outside = Authz::Web::edit($file) =~ m{\]\((\.\./[^)]*\.md)[)#]}g;
+for my $file ( glob( Authz::Path::source('doc') . '/{,providers/,mcp-clients/}*.md' ) ) {
+    my $up      = $file                   =~ m{/doc/[^/]+/} ? qr{\.\./\.\./} : qr{\.\./};
+    my @outside = Authz::Web::edit($file) =~ m{\]\(($up[^)]*\.md)[)#]}g;
     is( "@outside", '', ( $file =~ s{.*/}{}r ) . ': links to no page outside doc/, which make html refuses' );
 }
 

@@ -141,8 +141,8 @@ sub missing {
     push @gone, grep { $_ ne '' } map { wrong_call($_) } code($text) =~ /(?<![\w-])authzctl((?: [^\s`|;()<>"]+)*)/g;
     return "@gone";
 }
-for my $file ( glob Authz::Path::source( 'doc', '*.md' ) ) {
-    my ($name) = $file =~ m{([^/]+)\z};
+for my $file ( glob( Authz::Path::source('doc') . '/{,providers/,mcp-clients/}*.md' ) ) {
+    my ($name) = $file =~ m{/doc/((?:[\w-]+/)?[^/]+)\z};
     is( missing( Authz::Web::edit($file) ), '', "doc/$name: its settings, metrics, verbs and options exist" );
 }
 is( missing('SVC_GONE, svc_gone, `authzctl gone --now`, `authzctl keys list --now`'),

@@ -31,8 +31,8 @@ my %run = (
 
 my %shown = map { ( $_ => 1 ) } '', qw(sh text {toctree});    # commands, output, drawings and lists of pages
 my ( %sample, $stack );
-for my $file ( glob Authz::Path::source( 'doc', '*.md' ) ) {
-    my ($name) = $file =~ m{([^/]+)\z};
+for my $file ( glob( Authz::Path::source('doc') . '/{,providers/,mcp-clients/}*.md' ) ) {
+    my ($name) = $file =~ m{/doc/((?:[\w-]+/)?[^/]+)\z};
     my $text = Authz::Web::edit($file);
     push @{ $sample{"$name $1"} }, $2 while $text =~ /^```(\S*)[^\n]*\n(.*?)^```$/msg;
 }

@@ -41,7 +41,7 @@ my ( @listed, @folder );
 for my $line ( split /\n/, Authz::Web::edit( Authz::Path::source( 'doc', 'README' ) ) =~ s/\A.*?\n\n//sr ) {
     if    ( $line =~ /^([A-Z][\w ]+)$/ )               { $group = $1 }
     elsif ( $line =~ /^(\S+)[.]md / && $1 ne 'index' ) { push @listed, "$group: $1" }
-    elsif ( $line =~ m{^(\w+)/ } )                     { push @folder, [ $group, $1 ] }
+    elsif ( $line =~ m{^([\w-]+)/ } )                  { push @folder, [ $group, $1 ] }
 }
 cmp_ok( scalar @listed, '>', 25, 'doc/README has pages' );
 is_deeply( [ grep { !m{/} } @nav ], \@listed, '... which the navigation has in its groups and its order' );
