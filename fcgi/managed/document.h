@@ -21,6 +21,7 @@ struct managed_reading {
     const json_t *document;     /* object */
     const char *insecure_hosts; /* SVC_GATEWAY_ALLOWED_INSECURE_HOSTS, or NULL */
     const json_t *secrets;      /* object that names the secrets that are set, or NULL */
+    long name_max;              /* SVC_GATEWAY_TOOL_NAME_MAX; 0: MANAGED_EXPOSED_MAX */
     bool stored;                /* the rules of a save passed it: see managed_read() */
     field_fault_fn *fault;      /* called for each fault ("routes[2].path"), or NULL */
     void *fault_arg;

@@ -140,10 +140,17 @@ struct managed_route {
     const char *origin;  /* manifest or local */
 };
 
+/* The names of a tool at one endpoint. */
+struct managed_names {
+    const char *shown; /* in lists; at most SVC_GATEWAY_TOOL_NAME_MAX */
+    const char *also;  /* by which a call is served too: at most MANAGED_EXPOSED_MAX; NULL: the same
+                        */
+};
+
 struct managed_tool {
     const char *name;             /* within the resource */
-    const char *exposed_name;     /* at /gateway/mcp: resource__name, sanitized (names.h) */
-    const char *single_name;      /* at /gateway/mcp/{name}: name, sanitized */
+    struct managed_names exposed; /* at /gateway/mcp: resource__name, sanitized */
+    struct managed_names single;  /* at /gateway/mcp/{name}: name, sanitized */
     const char *title;            /* or NULL */
     const char *description;      /* or NULL */
     json_t *input_schema;         /* object; never NULL */

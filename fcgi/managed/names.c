@@ -24,7 +24,7 @@ managed_name_is_good(const char *name)
 }
 
 const char *
-managed_exposed_name(TALLOC_CTX *mem, const char *resource, const char *tool)
+managed_exposed_name(TALLOC_CTX *mem, size_t max, const char *resource, const char *tool)
 {
     char hex[SHA256_HEX_SIZE];
     char *whole = resource != NULL ? talloc_asprintf(mem, "%s__%s", resource, tool)
@@ -35,10 +35,31 @@ managed_exposed_name(TALLOC_CTX *mem, const char *resource, const char *tool)
     for (char *c = whole; *c != '\0'; c++)
         if (strchr(EXPOSED_LETTERS, *c) == NULL)
             *c = '_';
-    if (length <= MANAGED_EXPOSED_MAX)
+    if (length <= max)
         return whole;
-    return talloc_asprintf(mem, "%.*s_%.*s", MANAGED_EXPOSED_MAX - CUT_DIGITS - 1, whole,
-                           CUT_DIGITS, hex);
+    return talloc_asprintf(mem, "%.*s_%.*s", (int) max - CUT_DIGITS - 1, whole, CUT_DIGITS, hex);
+}
+
+void
+managed_names_make(TALLOC_CTX *mem, size_t max, const char *resource, const char *tool,
+                   struct managed_names *ret)
+{
+    const char *shown = managed_exposed_name(mem, max, resource, tool);
+    const char *also = managed_exposed_name(mem, MANAGED_EXPOSED_MAX, resource, tool);
+    *ret = (struct managed_names){.shown = NULL};
+    if (shown != NULL && also != NULL)
+        *ret = (struct managed_names){shown, strcmp(shown, also) != 0 ? also : NULL};
+}
+
+bool
+managed_names_clash(const struct managed_names *names, const struct managed_names *others)
+{
+    const char *const mine[] = {names->shown, names->also};
+    const char *const theirs[] = {others->shown, others->also};
+    for (size_t i = 0; i < 4; i++)
+        if (mine[i / 2] != NULL && theirs[i % 2] != NULL && strcmp(mine[i / 2], theirs[i % 2]) == 0)
+            return true;
+    return false;
 }
 
 bool

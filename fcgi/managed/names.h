@@ -3,10 +3,14 @@
 #define AZ_MANAGED_NAMES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <talloc.h>
 
-/* Longest exposed name, in octets: clients refuse a whole connector for one longer name, or for one
- * with other characters than letters, digits, "_" and "-". */
+struct managed_names;
+
+/* Longest exposed name before SVC_GATEWAY_TOOL_NAME_MAX, in octets: clients refuse a whole
+ * connector for one longer name, or for one with other characters than letters, digits, "_" and
+ * "-". Prompts and imported routes have it; calls of tools by such a name are served. */
 #define MANAGED_EXPOSED_MAX 64
 
 /* True if a text can name a resource: lower-case letters, digits and hyphens, at most
@@ -15,12 +19,20 @@ bool managed_name_is_good(const char *name);
 
 /*
  * Return the exposed name of a tool: "resource__tool" (resource NULL: the tool alone) with "_" for
- * every other character; a name that is too long is cut and ends with "_" and six hex digits of the
- * SHA-256 of the whole. On mem, or NULL if out of memory.
+ * every other character; a name of more than `max` octets is cut and ends with "_" and six hex
+ * digits of the SHA-256 of the whole. On mem, or NULL if out of memory.
  *
  * The names of two resources never collide: a resource's name has no "_", and is never cut.
  */
-const char *managed_exposed_name(TALLOC_CTX *mem, const char *resource, const char *tool);
+const char *managed_exposed_name(TALLOC_CTX *mem, size_t max, const char *resource,
+                                 const char *tool);
+
+/* Make both names; *ret is all NULL if out of memory. */
+void managed_names_make(TALLOC_CTX *mem, size_t max, const char *resource, const char *tool,
+                        struct managed_names *ret);
+
+/* True if a call by one of the names of a tool could mean another tool. */
+bool managed_names_clash(const struct managed_names *names, const struct managed_names *others);
 
 /* True if a glob matches a text: "*" stands for any characters, "?" for one, all others for
  * themselves. */

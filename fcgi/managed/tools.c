@@ -337,13 +337,15 @@ read_tool(struct reader *reader, const json_t *object, struct managed_tool *tool
     if (!reader_fields(reader, &managed_tool_table, object, &raw))
         return;
     *tool = raw.tool;
-    tool->exposed_name = managed_exposed_name(reader->mem, reader->resource->name, tool->name);
-    tool->single_name = managed_exposed_name(reader->mem, NULL, tool->name);
-    if (tool->exposed_name == NULL || tool->single_name == NULL) {
+    size_t max =
+        reader->reading->name_max > 0 ? (size_t) reader->reading->name_max : MANAGED_EXPOSED_MAX;
+    managed_names_make(reader->mem, max, reader->resource->name, tool->name, &tool->exposed);
+    managed_names_make(reader->mem, max, NULL, tool->name, &tool->single);
+    if (tool->exposed.shown == NULL || tool->single.shown == NULL) {
         reader->lost = true;
         return;
     }
-    if (managed_exposed_name_is_reserved(tool->single_name))
+    if (managed_exposed_name_is_reserved(tool->single.shown))
         reader_tell(reader, "name", "is that of a tool of the gateway");
     managed_read_kind(reader, &raw, tool);
     default_members(reader, tool);
@@ -354,12 +356,10 @@ read_tool(struct reader *reader, const json_t *object, struct managed_tool *tool
 static bool
 tell_clash(struct reader *reader, const struct managed_tool *tool, const struct managed_tool *other)
 {
-    if (tool->single_name == NULL || other->single_name == NULL)
-        return false;
-    if (strcmp(tool->single_name, other->single_name) == 0
-        || strcmp(tool->exposed_name, other->exposed_name) == 0)
+    if (managed_names_clash(&tool->single, &other->single)
+        || managed_names_clash(&tool->exposed, &other->exposed))
         reader_tell_text(reader, "name", "makes the name %s, which another tool has",
-                         tool->exposed_name);
+                         tool->exposed.shown);
     else if (tool->upstream_name != NULL && other->upstream_name != NULL
              && strcmp(tool->upstream_name, other->upstream_name) == 0)
         reader_tell(reader, "upstreamName", "is that of another tool");

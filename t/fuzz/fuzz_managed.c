@@ -50,11 +50,11 @@ check_resource(const struct managed_resource *resource)
     }
     for (size_t i = 0; i < resource->tools; i++) {
         const struct managed_tool *tool = &resource->tool[i];
-        MUST(strlen(tool->exposed_name) <= MANAGED_EXPOSED_MAX && tool->input_schema != NULL);
+        MUST(strlen(tool->exposed.shown) <= MANAGED_EXPOSED_MAX && tool->input_schema != NULL);
         MUST((resource->upstream == MANAGED_MCP) == (tool->route == NULL));
         MUST(tool->served == managed_tool_is_served(resource, tool));
         for (size_t j = 0; j < i; j++)
-            MUST(strcmp(tool->exposed_name, resource->tool[j].exposed_name) != 0);
+            MUST(!managed_names_clash(&tool->exposed, &resource->tool[j].exposed));
     }
 }
 
@@ -71,7 +71,7 @@ check_stored(TALLOC_CTX *mem, const json_t *object, enum az_status saved)
     MUST(st != AZ_OK || (saved == AZ_OK) == (resource.left_outs == 0));
     for (size_t i = 0; i < resource.tools; i++)
         for (size_t j = 0; j < i; j++)
-            MUST(strcmp(resource.tool[i].exposed_name, resource.tool[j].exposed_name) != 0);
+            MUST(!managed_names_clash(&resource.tool[i].exposed, &resource.tool[j].exposed));
     for (size_t i = 0; i < resource.routes; i++)
         MUST(resource.route[i].methods != NULL
              && !(resource.route[i].left_out && resource.route[i].enabled));

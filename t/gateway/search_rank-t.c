@@ -29,7 +29,7 @@ add_tool(TALLOC_CTX *mem, struct set *set, const char *name, const char *descrip
         .input_schema = env_json(mem, talloc_asprintf(mem, "{'properties':{'%s':{}}}",
                                                       argument != NULL ? argument : "x")),
     };
-    set->tool[i] = (struct mcp_tool){&set->resource, &set->row[i], name};
+    set->tool[i] = (struct mcp_tool){&set->resource, &set->row[i], name, NULL};
     set->each[i] = &set->tool[i];
 }
 

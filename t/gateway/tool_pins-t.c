@@ -6,6 +6,7 @@
 
 #include "base/json/jsonx.h"
 #include "env.h"
+#include "managed/names.h"
 #include "tap.h"
 
 #define NOW "2026-11-21T11:00:00Z"
@@ -14,6 +15,8 @@
 #define A2 "{'name':'a','description':'Other.','inputSchema':{'type':'object'}}"
 #define B "{'name':'b','inputSchema':{'type':'object'}}"
 
+static size_t name_max = MANAGED_EXPOSED_MAX; /* SVC_GATEWAY_TOOL_NAME_MAX */
+
 /* Merge what the upstream has into the stored tools, which are replaced. The first sync is that
  * into NULL. */
 static struct tool_merge
@@ -21,7 +24,7 @@ sync_tools(TALLOC_CTX *mem, json_t **stored, const char *seen)
 {
     struct tool_merge merge;
     const struct tool_pins before = {
-        .tools = *stored, .synced = *stored != NULL, .resource = "kit"};
+        .tools = *stored, .synced = *stored != NULL, .resource = "kit", .name_max = name_max};
     is_int(tool_pins_merge(mem, &before, env_json(mem, seen), NOW, &merge), AZ_OK, "a sync");
     *stored = merge.tools;
     return merge;
@@ -380,6 +383,13 @@ test_names(TALLOC_CTX *mem)
         (int64_t) json_array_size(stored), 3,
         "stored tools that are one today all stay: to drop one would give its name to the other");
     is_int((int64_t) m.left_out, 0, "... and none is counted as left out by the sync");
+    for (name_max = 48; name_max <= 128; name_max += 80) {
+        stored = NULL;
+        m = sync_tools(mem, &stored, "[" ONE "," OTHER "]");
+        is_int((int64_t) m.left_out, 1, "G6: left out as well with names of %zu characters",
+               name_max);
+    }
+    name_max = MANAGED_EXPOSED_MAX;
 }
 
 /* A part that a stored document cannot hold is left out, so that no upstream can break its
@@ -438,8 +448,10 @@ test_limit(TALLOC_CTX *mem)
         json_array_append_new(seen,
                               json_pack("{s:s,s:{s:s}}", "name", talloc_asprintf(mem, "t%zu", i),
                                         "inputSchema", "type", "object"));
-    is_int(tool_pins_merge(mem, &(struct tool_pins){.resource = "kit"}, seen, NOW, &merge), AZ_OK,
-           "one tool too many");
+    is_int(tool_pins_merge(mem,
+                           &(struct tool_pins){.resource = "kit", .name_max = MANAGED_EXPOSED_MAX},
+                           seen, NOW, &merge),
+           AZ_OK, "one tool too many");
     is_int((int64_t) json_array_size(merge.tools), TOOL_PINS_MAX, "... the most are stored");
     is_int((int64_t) merge.left_out, 1, "... and one is left out");
     json_t *stored = merge.tools;

@@ -25,15 +25,16 @@ names(TALLOC_CTX *mem)
 
     const char *long_tool =
         "a_tool_with_a_name_that_is_much_longer_than_any_client_would_accept_today";
-    is_str(managed_exposed_name(mem, "github", "list_issues"), "github__list_issues",
-           "an exposed name joins with two underscores");
-    is_str(managed_exposed_name(mem, "slack", "chat.post/x"), "slack__chat_post_x",
-           "... and has letters, digits, _ and - only");
-    is_str(managed_exposed_name(mem, NULL, "chat.post"), "chat_post", "one without its resource");
-    const char *cut = managed_exposed_name(mem, "github", long_tool);
+    is_str(managed_exposed_name(mem, MANAGED_EXPOSED_MAX, "github", "list_issues"),
+           "github__list_issues", "an exposed name joins with two underscores");
+    is_str(managed_exposed_name(mem, MANAGED_EXPOSED_MAX, "slack", "chat.post/x"),
+           "slack__chat_post_x", "... and has letters, digits, _ and - only");
+    is_str(managed_exposed_name(mem, MANAGED_EXPOSED_MAX, NULL, "chat.post"), "chat_post",
+           "one without its resource");
+    const char *cut = managed_exposed_name(mem, MANAGED_EXPOSED_MAX, "github", long_tool);
     ok(strlen(cut) == MANAGED_EXPOSED_MAX, "a long name is cut to 64 characters");
     ok(strncmp(cut, "github__a_tool", 14) == 0 && cut[57] == '_', "... and ends with a digest");
-    ok(strcmp(cut, managed_exposed_name(mem, "github",
+    ok(strcmp(cut, managed_exposed_name(mem, MANAGED_EXPOSED_MAX, "github",
                                         "a_tool_with_a_name_that_is_much_longer_"
                                         "than_any_client_would_accept_later"))
            != 0,
@@ -41,10 +42,46 @@ names(TALLOC_CTX *mem)
     char whole[MANAGED_EXPOSED_MAX - 8 + 1];
     memset(whole, 'x', sizeof(whole) - 1);
     whole[sizeof(whole) - 1] = '\0';
-    ok(strlen(managed_exposed_name(mem, "github", whole)) == MANAGED_EXPOSED_MAX
-           && strchr(managed_exposed_name(mem, "github", whole), 'x') != NULL
-           && managed_exposed_name(mem, "github", whole)[57] == 'x',
+    ok(strlen(managed_exposed_name(mem, MANAGED_EXPOSED_MAX, "github", whole))
+               == MANAGED_EXPOSED_MAX
+           && strchr(managed_exposed_name(mem, MANAGED_EXPOSED_MAX, "github", whole), 'x') != NULL
+           && managed_exposed_name(mem, MANAGED_EXPOSED_MAX, "github", whole)[57] == 'x',
        "limit: a name of 64 characters is not cut");
+}
+
+/* The names of a tool in lists and calls (world.md G6). */
+static void
+check_both_names(TALLOC_CTX *mem)
+{
+    const char *resource = "microsoft-365-calendar",
+               *tool = "list_all_calendar_events_of_a_shared_mailbox";
+    struct managed_names names, others;
+    managed_names_make(mem, 48, resource, tool, &names);
+    is_str(names.shown, "microsoft-365-calendar__list_all_calendar_ec0c22",
+           "G6 name_48: cut to 41, _ and six digits");
+    is_str(names.also, "microsoft-365-calendar__list_all_calendar_events_of_a_sha_ec0c22",
+           "G6: ... and cut at 64 as before");
+    for (size_t length = 48; length <= 49; length++) {
+        char text[50] = "";
+        memset(text, 'x', length);
+        managed_names_make(mem, 48, NULL, text, &names);
+        is_int(strlen(names.shown), 48, "G6: a name of %zu characters has 48", length);
+        is_str(names.also, length == 48 ? NULL : text, "G6: ... and %s",
+               length == 48 ? "no other" : "is called whole too");
+    }
+    managed_names_make(mem, 128, resource, tool, &names);
+    is_int(strlen(names.shown), 68, "G6: a higher limit leaves it whole");
+    is_int(strlen(names.also), 64, "G6: ... and the name cut at 64 is served");
+    managed_names_make(mem, 44, "abcdefghijklmnopqrstuvwxyz012345", tool, &names);
+    ok(strncmp(names.shown, "abcdefghijklmnopqrstuvwxyz012345__lis_", 38) == 0,
+       "G6: 44 leave the longest name of a resource whole");
+    managed_names_make(mem, 48, NULL, names.also, &others);
+    managed_names_make(mem, 48, "abcdefghijklmnopqrstuvwxyz012345", tool, &names);
+    ok(managed_names_clash(&names, &others) && managed_names_clash(&others, &names),
+       "G6: a tool that has the other name of a tool clashes");
+    managed_names_make(mem, 48, NULL, "other", &others);
+    ok(!managed_names_clash(&names, &others) && !managed_names_clash(&others, &names),
+       "... and another does not");
 }
 
 static void
@@ -108,6 +145,7 @@ main(void)
 {
     TALLOC_CTX *mem = talloc_new(NULL);
     names(mem);
+    check_both_names(mem);
     filters();
     pins(mem);
     talloc_free(mem);

@@ -30,6 +30,7 @@ managed_read_on(struct resource_reading *reading)
         .mem = reading->mem,
         .document = reading->object,
         .insecure_hosts = reading->cfg->gateway_insecure_hosts,
+        .name_max = reading->cfg->gateway_tool_name_max,
         .fault = reading->fault,
         .fault_arg = reading->fault_arg,
     };
@@ -122,6 +123,7 @@ save_read(struct managed_save *save)
         .mem = save->op->mem,
         .document = whole,
         .insecure_hosts = save->reading->cfg->gateway_insecure_hosts,
+        .name_max = save->reading->cfg->gateway_tool_name_max,
         .secrets = save->secrets.set,
         .fault = save->reading->fault,
         .fault_arg = save->reading->fault_arg,

@@ -159,6 +159,7 @@ struct settings {
     bool gateway_ask_all_scopes;     /* challenges of the gateway name the scopes of everything */
     long check_proxy_count;          /* entries of X-Forwarded-For that web servers with a good
                                         credential at /auth/check vouch for, from the right */
+    long gateway_tool_name_max;      /* octets of a tool's name in lists of MCP clients */
     long gateway_streams;            /* streams that wait for changes, on one host */
     long check_rate_limit;           /* questions at /auth/check per window and address of a
                                         caller; 0: no limit */

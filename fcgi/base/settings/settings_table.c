@@ -226,6 +226,11 @@ const struct setting settings_table[] = {
      "Tell clients of the gateway to ask at the first sign-in for the scopes of all tools or routes, for clients that cannot ask for more later"},
     {"SVC_GATEWAY_TOOL_LIST", NULL, SETTING_CHOICE, AT(gateway_tool_list), "auto", 0, 0, tool_lists,
      "Tools that tools/list of /gateway/mcp shows: all, search (two tools that find and call the others), or auto: search for a caller who may use more than 60"},
+    {"SVC_GATEWAY_TOOL_NAME_MAX", NULL, SETTING_NUMBER, AT(gateway_tool_name_max), "48", 44, 128,
+     NULL,
+     "Longest name of a tool that MCP clients see: clients put 12 to 40 characters before it, and "
+     "many refuse one of more than 64; a longer name is cut and ends with a digest, and calls by "
+     "the name cut at 64 are served too"},
     {"SVC_CHECK_PROXY_COUNT", NULL, SETTING_NUMBER, AT(check_proxy_count), "0", 0, 16, NULL,
      "Number of entries of X-Forwarded-For that a web server which asks /auth/check, and proxies behind it, add; the caller's address is that many from the right, once the credential of the web server is good (0: the address of the connection)"},
     {"SVC_CHECK_RATE_LIMIT_REQUESTS", NULL, SETTING_NUMBER, AT(check_rate_limit), "6000", 0, 1048575, NULL,

@@ -185,8 +185,8 @@ read_lists(struct op *op, const struct managed_resource *resource,
 static bool
 take_names(TALLOC_CTX *mem, json_t *taken, const char *resource, const char *prompt, bool *lost)
 {
-    const char *alone = managed_exposed_name(mem, NULL, prompt);
-    const char *whole = managed_exposed_name(mem, resource, prompt);
+    const char *alone = managed_exposed_name(mem, MANAGED_EXPOSED_MAX, NULL, prompt);
+    const char *whole = managed_exposed_name(mem, MANAGED_EXPOSED_MAX, resource, prompt);
     *lost = *lost || alone == NULL || whole == NULL;
     if (*lost || json_object_get(taken, alone) != NULL || json_object_get(taken, whole) != NULL)
         return false;
@@ -250,7 +250,8 @@ store_tools(struct op *op, const struct managed_resource *resource, const json_t
     if (iso8601_format(op_now(op), now) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "the time cannot be written");
     for (int i = 0; i < SYNC_TRIES; i++) {
-        struct tool_pins stored = {.tools = NULL, .resource = name};
+        struct tool_pins stored = {.resource = name,
+                                   .name_max = (size_t) op->az->cfg->gateway_tool_name_max};
         bool done = false;
         enum az_status st = resource_read_tools(op, resource, &stored.tools, &stored.synced);
         if (st != AZ_OK)

@@ -103,7 +103,7 @@ find_tool(struct tool_trial *it)
     for (size_t i = 0; it->resource != NULL && i < it->resource->tools; i++)
         if (strcmp(it->resource->tool[i].name, it->req->path_value[1]) == 0)
             it->tool = (struct mcp_tool){it->resource, &it->resource->tool[i],
-                                         it->resource->tool[i].single_name};
+                                         it->resource->tool[i].single.shown, NULL};
     return it->tool.row != NULL ? AZ_OK
                                 : op_fail(op, AZ_NOT_FOUND, NULL, "no such resource or tool");
 }

@@ -64,7 +64,7 @@ operation_id(struct operation *operation, const struct openapi_method *method)
     const char *given = json_string_value(json_object_get(operation->object, "operationId"));
     if (given == NULL || *given == '\0')
         given = talloc_asprintf(mem, "%s%s", method->member, operation->path);
-    return given != NULL ? managed_exposed_name(mem, NULL, given) : NULL;
+    return given != NULL ? managed_exposed_name(mem, MANAGED_EXPOSED_MAX, NULL, given) : NULL;
 }
 
 static void

@@ -184,6 +184,7 @@ parse_row(struct op *op, const PGresult *result, int row, struct remembered *ent
         .mem = entry,
         .document = document,
         .insecure_hosts = op->az->cfg->gateway_insecure_hosts,
+        .name_max = op->az->cfg->gateway_tool_name_max,
         .secrets = column_json(entry, result, row, FIND_SECRETS_SET),
         .stored = true,
         .fault = tell_broken,

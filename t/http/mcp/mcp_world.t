@@ -128,7 +128,39 @@ sub nulls {
     return;
 }
 
+# ---- G6: long names of tools
+
+sub long_names {
+    my $resource = 'microsoft-365-calendar';
+    my $name     = 'list_all_calendar_events_of_a_shared_mailbox';
+    my $shown    = "${resource}__list_all_calendar_ec0c22";
+    $peer->set(
+        "/$resource" => {
+            %$modern,
+            instead => {
+                '"tools/list"' => answer( { resultType => 'complete', tools => [ { %$tool, name => $name } ] } ),
+                '"tools/call"' => answer( { content    => [] } ) } } );
+    is( upstream( $resource, "/$resource" )->status, 200, 'G6: a tool with a long name' );
+    my $listed = $mcp->result( $mcp->modern('tools/list') )->{tools};
+    is_deeply(
+        [ map { $_->{name} } grep { $_->{name} =~ /\Amicrosoft/ } @$listed ],
+        [$shown], 'G6 name_48: its name has 48 characters' );
+    for my $called ( $shown, "${resource}__list_all_calendar_events_of_a_sha_ec0c22" ) {
+        my $hits = () = $peer->requests("/$resource");
+        ok( $mcp->result( $mcp->modern( 'tools/call', { name => $called, arguments => {} } ) ),
+            'G6 name_64_called: a call of ' . length($called) . ' characters is served' );
+        my ($sent) = grep { $_->{body} =~ m{"tools/call"} } reverse $peer->requests("/$resource");
+        is( $json->decode( $sent->{body} )->{params}{name}, $name, 'G6: ... by the name of the upstream' );
+    }
+    my $other = "${resource}__list_all_calendar_events_of_a_sha_000000";
+    unlike(
+        $mcp->modern( 'tools/call', { name => $other, arguments => {} } )->text,
+        qr/"content"/, 'G6: a name with another digest is no tool' );
+    return;
+}
+
 slash_kept();
 nulls();
+long_names();
 redirect_mended( redirect_named() );
 done_testing;

@@ -84,7 +84,7 @@ find_enum(struct resource_call *c, const struct gateway_target *target,
     if (values == NULL || asked == NULL || verdicts == NULL)
         return op_no_memory(&it->req->op);
     for (size_t i = 0; i < resource->tools; i++) {
-        const struct mcp_tool tool = {resource, &resource->tool[i], resource->tool[i].name};
+        const struct mcp_tool tool = {resource, &resource->tool[i], resource->tool[i].name, NULL};
         if (tool.row->route != route || !tool.row->served || enum_of(tool.row, name) == NULL)
             continue;
         values[count] = enum_of(tool.row, name);

@@ -103,7 +103,7 @@ stored_list_read(struct mcp_exchange *it, enum listing_kind kind, struct stored_
         if (place == ret->resources || !is_served(ret->resource[place], kind, row))
             continue;
         const char *prefix = it->access.resource == NULL ? ret->resource[place]->name : NULL;
-        const char *name = managed_exposed_name(op->mem, prefix, row->name);
+        const char *name = managed_exposed_name(op->mem, MANAGED_EXPOSED_MAX, prefix, row->name);
         if (name == NULL)
             return lost_list(it);
         ret->item[ret->count++] = (struct listed_entry){place, row, name};

@@ -56,8 +56,9 @@ mcp_catalogue_read(struct mcp_exchange *it, struct mcp_catalogue *ret)
         for (size_t j = 0; j < resource->tools; j++) {
             const struct managed_tool *row = &resource->tool[j];
             if (row->served)
-                ret->tool[ret->tools++] =
-                    (struct mcp_tool){resource, row, single ? row->single_name : row->exposed_name};
+                ret->tool[ret->tools++] = (struct mcp_tool){
+                    resource, row, single ? row->single.shown : row->exposed.shown,
+                    single ? row->single.also : row->exposed.also};
         }
     }
     qsort(ret->tool, ret->tools, sizeof(ret->tool[0]), compare_tools);
@@ -68,7 +69,12 @@ const struct mcp_tool *
 mcp_catalogue_find(const struct mcp_catalogue *catalogue, const char *name)
 {
     const struct mcp_tool wanted = {.name = name};
-    return bsearch(&wanted, catalogue->tool, catalogue->tools, sizeof(wanted), compare_tools);
+    const struct mcp_tool *found =
+        bsearch(&wanted, catalogue->tool, catalogue->tools, sizeof(wanted), compare_tools);
+    for (size_t i = 0; found == NULL && i < catalogue->tools; i++)
+        if (catalogue->tool[i].also != NULL && strcmp(catalogue->tool[i].also, name) == 0)
+            found = &catalogue->tool[i];
+    return found;
 }
 
 enum az_status

@@ -12,6 +12,7 @@ struct mcp_tool {
     const struct managed_resource *resource;
     const struct managed_tool *row;
     const char *name;
+    const char *also; /* managed_names: another name by which it is called, or NULL */
 };
 
 /* The tools of one endpoint. */
@@ -35,7 +36,8 @@ const char *mcp_scope_of(const struct mcp_exchange *it, const struct managed_res
 /* Collect the tools of the request: those of its resource, or of all enabled resources. */
 enum az_status mcp_catalogue_read(struct mcp_exchange *it, struct mcp_catalogue *ret);
 
-/* Return the tool of this name, or NULL. */
+/* Return the tool that has this name, or that is also called so; NULL: there is none. No two tools
+ * share one: a save refuses it (managed_names_clash). */
 const struct mcp_tool *mcp_catalogue_find(const struct mcp_catalogue *catalogue, const char *name);
 
 /* Describe a resource to policy, with the state of the caller's account there in *linked, which

@@ -22,8 +22,9 @@ struct merge {
     const char *now;
     bool first; /* no sync was stored before */
     const char *resource;
-    json_t *taken; /* object: exposed names, alone and with the resource */
-    size_t octets; /* of the tools that are kept, those that are still to be merged included */
+    size_t name_max; /* SVC_GATEWAY_TOOL_NAME_MAX */
+    json_t *taken;   /* object: exposed names, alone and with the resource */
+    size_t octets;   /* of the tools that are kept, those that are still to be merged included */
     struct jsonx_build tools, added, changed, removed;
     struct tool_merge *ret;
 };
@@ -72,21 +73,22 @@ is_storable(struct merge *m, json_t *tool, size_t freed)
     return good;
 }
 
-/* Reserve the two exposed names of a tool, which are cut apart. False: another tool has one of
- * them.
- */
+/* Reserve the exposed names of a tool, which are cut apart. False: another tool has one of them. */
 static bool
 take_name(struct merge *m, const json_t *tool)
 {
+    struct managed_names alone, whole;
     const char *name = pin_text(tool, "name");
-    const char *alone = managed_exposed_name(m->mem, NULL, name);
-    const char *whole = managed_exposed_name(m->mem, m->resource, name);
-    m->tools.lost |= alone == NULL || whole == NULL;
-    if (m->tools.lost || json_object_get(m->taken, alone) != NULL
-        || json_object_get(m->taken, whole) != NULL)
-        return false;
-    m->tools.lost |= json_object_set_new(m->taken, alone, json_true()) != 0
-                     || json_object_set_new(m->taken, whole, json_true()) != 0;
+    managed_names_make(m->mem, m->name_max, NULL, name, &alone);
+    managed_names_make(m->mem, m->name_max, m->resource, name, &whole);
+    const char *const names[] = {alone.shown, alone.also, whole.shown, whole.also};
+    m->tools.lost |= alone.shown == NULL || whole.shown == NULL;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (m->tools.lost || (names[i] != NULL && json_object_get(m->taken, names[i]) != NULL))
+            return false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        m->tools.lost |=
+            names[i] != NULL && json_object_set_new(m->taken, names[i], json_true()) != 0;
     return true;
 }
 
@@ -286,6 +288,7 @@ tool_pins_merge(TALLOC_CTX *mem, const struct tool_pins *before, const json_t *s
         .now = now,
         .first = !before->synced,
         .resource = before->resource,
+        .name_max = before->name_max,
         .taken = jsonx_own(mem, json_object()),
         .tools = {jsonx_own(mem, json_array()), false},
         .added = {jsonx_own(mem, json_array()), false},

@@ -29,6 +29,7 @@ struct tool_pins {
     const json_t *tools;  /* an array, or NULL */
     bool synced;          /* a sync was stored before, whatever it found */
     const char *resource; /* its name */
+    size_t name_max;      /* SVC_GATEWAY_TOOL_NAME_MAX */
 };
 
 /* The outcome of a sync. The arrays hold names and belong to mem. */
