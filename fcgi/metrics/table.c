@@ -52,6 +52,8 @@ static const char *const provider_faults[] = {
     "client_refused",   "redirect_refused",  "scope_refused", "request_refused",    "issuer_other",
     "userinfo_refused", "userinfo_unusable", "encrypted",     "id_token_too_large", "no_auth_time",
     "claims_incomplete", "secret_ended", "other", NULL};
+/* Causes for which families end by themselves (store/tokens/grants_use.c). */
+static const char *const family_ends[] = {"replaced", "sibling", "code", "other", NULL};
 static const char *const tool_upstreams[] = {"REST", "MCP", "STATIC", NULL};
 static const char *const tool_outcomes[] = {"done", "failed", "denied", "rejected", "error", NULL};
 /* Outcomes of the comparison of decisions of the machine with OPA (policy/engine/witness.c). */
@@ -132,6 +134,9 @@ const struct metric_row metric_table[METRICS] = {
     [METRIC_TOKENS_ISSUED] = {"svc_tokens_issued_total",
      "Successful requests to /token by grant.",
      METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"grant", grants}}},
+    [METRIC_FAMILY_ENDS] = {"svc_family_ends_total",
+     "Sign-ins that ended because a refresh token or a code was used again, by its state.",
+     METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"why", family_ends}}},
     [METRIC_INTROSPECTIONS] = {"svc_introspect_total",
      "Introspections that were answered, by the member active of the answer.",
      METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"active", booleans}}},

@@ -18,7 +18,7 @@ static const char *const always_sent[] = {"openid", "offline_access", NULL};
 static enum az_status
 find_refresh(struct request *req, struct token_parts *shown, struct grant_row *ret)
 {
-    const char *text = request_param(req, "refresh_token"), *why;
+    const char *text = request_param(req, "refresh_token"), *why, *told;
     enum token_kind kind;
     if (token_parse(text, strlen(text), &kind, shown) != AZ_OK || kind != TOKEN_REFRESH)
         return op_fail(&req->op, AZ_INVALID_GRANT, NULL, "not a refresh token of this service");
@@ -27,7 +27,7 @@ find_refresh(struct request *req, struct token_parts *shown, struct grant_row *r
         st = grant_check_client(req, ret);
     if (st != AZ_OK)
         return st;
-    switch (redeem_judge_refresh(ret, req->client, grant_jkt(req), &why)) {
+    switch (redeem_judge_refresh(ret, req->client, grant_jkt(req), &why, &told)) {
     case REDEEM_GOOD:
         return AZ_OK;
     case REDEEM_REPLAYED:
@@ -35,7 +35,7 @@ find_refresh(struct request *req, struct token_parts *shown, struct grant_row *r
     case REDEEM_BAD:
         break;
     }
-    return op_fail(&req->op, AZ_INVALID_GRANT, NULL, "refresh token: %s", why);
+    return op_fail(&req->op, AZ_INVALID_GRANT, told, "refresh token: %s", why);
 }
 
 /* True if programs of the client may share a sign-in: a public client's, whose tokens are replaced

@@ -8,10 +8,12 @@
 #include "base/json/jsonx.h"
 #include "base/settings/settings.h"
 #include "base/words.h"
+#include "metrics/metrics.h"
 #include "policy/decide/outcome.h"
 #include "store/tokens/grants_use.h"
 #include "store/tokens/tokens.h"
 #include "token/id_token.h"
+#include "token/redeem.h"
 
 struct question_user
 token_user(const struct grant_row *grant)
@@ -223,11 +225,13 @@ token_reused(struct op *op, const struct grant_row *grant, const struct token_pa
     enum az_status st = grant_revoke_reused(op, grant->id, shown, &end);
     if (st != AZ_OK)
         return st;
-    if (end.why != NULL)
+    if (end.why != NULL) {
+        metrics_add(op->az->metrics, METRIC_FAMILY_ENDS, 0, &end.why);
         audit->summary = talloc_asprintf(
             op->mem, "{\"family\":\"revoked\",\"branch\":%d,\"branches\":%d,\"why\":\"%s\"}",
             end.branch, end.branches, end.why);
-    return op_fail(op, AZ_INVALID_GRANT, NULL, "%s%s", detail,
+    }
+    return op_fail(op, AZ_INVALID_GRANT, shown != NULL ? REDEEM_REPLACED : NULL, "%s%s", detail,
                    end.why != NULL ? "; the family is now revoked" : "");
 }
 

@@ -41,17 +41,24 @@ verifier_fits(const char *challenge, const char *verifier)
     return secret_equal(made, strlen(made), challenge, strlen(challenge));
 }
 
+/* True if nothing is bound to a DPoP key, or it is to that of the request's proof. */
+static bool
+is_keyed(const char *bound, const char *jkt)
+{
+    return bound == NULL || (jkt != NULL && strcmp(bound, jkt) == 0);
+}
+
 /* Judge what codes and refresh tokens have in common. `bound` is the DPoP key that the one in use
  * is bound to, `jkt` that of the request's proof; both may be NULL. */
 static enum redeem_verdict
 judge_owner(const struct grant_row *grant, const struct client *client, const char *bound,
             const char *jkt, const char **ret_why)
 {
-    bool keyed = bound == NULL || (jkt != NULL && strcmp(bound, jkt) == 0);
+    bool keyed = is_keyed(bound, jkt);
     *ret_why = !grant->found                    ? "unknown"
                : grant->client.id != client->id ? "issued to another client"
-               : grant->revoked                 ? "the family was revoked"
                : !keyed                         ? "bound to another DPoP key"
+               : grant->revoked                 ? "the family was revoked"
                                                 : NULL;
     return *ret_why == NULL ? REDEEM_GOOD : REDEEM_BAD;
 }
@@ -100,11 +107,24 @@ redeem_judge_approval(const struct grant_row *grant, const struct client *client
     return *ret_why == NULL ? REDEEM_GOOD : REDEEM_BAD;
 }
 
+/* Return what the owner of a refresh token is told about the end of its family, or NULL. */
+static const char *
+end_text(const struct grant_row *grant)
+{
+    if (grant->revoked && grant->revoked_why != NULL)
+        return strcmp(grant->revoked_why, "code") == 0 ? NULL : REDEEM_REPLACED;
+    return grant->revoked ? "The sign-in was ended by its person or an administrator. Sign in again"
+           : !grant->live ? "The sign-in has expired. Sign in again"
+                          : NULL;
+}
+
 enum redeem_verdict
 redeem_judge_refresh(const struct grant_row *grant, const struct client *client, const char *jkt,
-                     const char **ret_why)
+                     const char **ret_why, const char **ret_text)
 {
     enum redeem_verdict verdict = judge_owner(grant, client, grant->jkt, jkt, ret_why);
+    bool owner = grant->found && grant->client.id == client->id && is_keyed(grant->jkt, jkt);
+    *ret_text = owner && grant->redeemed ? end_text(grant) : NULL;
     if (verdict != REDEEM_GOOD)
         return verdict;
     *ret_why = !grant->redeemed           ? "the code of the family was never used"

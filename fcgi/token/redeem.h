@@ -7,6 +7,11 @@
 struct client;
 struct grant_row;
 
+/* The text for a client whose refresh token was replaced (world.md R5). */
+#define REDEEM_REPLACED                                                                            \
+    "The refresh token had been replaced: several programs share this sign-in, or it was stolen. " \
+    "Sign in again"
+
 enum redeem_verdict {
     REDEEM_GOOD,     /* policy may be asked */
     REDEEM_BAD,      /* invalid_grant; nothing changes */
@@ -36,8 +41,11 @@ enum redeem_verdict redeem_judge_approval(const struct grant_row *grant,
  * whose provider is enabled, and of the DPoP key that it is bound to, if any (RFC 9449 5). A
  * rotated token is good only if it was rotated so recently that it may be used once more. One that
  * ended because a sibling was used is never good: two parties use the family, and one of them may
- * be a thief (decisions.md "Siblings"). */
+ * be a thief (decisions.md "Siblings").. *ret_text is why the sign-in ended, for who
+ * shows a token with the right secret and key as its client (world.md R5), or NULL: strangers learn
+ * nothing. */
 enum redeem_verdict redeem_judge_refresh(const struct grant_row *grant, const struct client *client,
-                                         const char *jkt, const char **ret_why);
+                                         const char *jkt, const char **ret_why,
+                                         const char **ret_text);
 
 #endif

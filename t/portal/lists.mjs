@@ -37,6 +37,7 @@ const ENTRIES = [
   [{ kind: 'engines_differ', name: 'svc/decision/issue', count: 1, detail: 'r1', at: '2026-01-31T12:00:00Z' }, 'svc/decision/issue: OPA decided otherwise', '#/decisions?outcome=error&hours=24&endpoint=%28witness%29'],
   [{ kind: 'secret_ending', name: 'corp', at: '2026-01-31T12:00:00Z' }, 'corp: our secret there', '#/providers/corp'],
   [{ kind: 'provider_fault', name: 'corp', count: 2, detail: 'client_refused', at: '2026-01-31T12:00:00Z' }, 'corp: client_refused', '#/providers/corp'],
+  [{ kind: 'sign_ins_shared', name: 'cli', count: 2, at: '2026-01-31T12:00:00Z' }, '2 sign-ins ended', '#/clients/cli'],
   [{ kind: 'redirect_shared', name: 'crm' }, 'crm: give its authorization server', '#/resources/crm'],
   [{ kind: 'of_a_later_version', name: '<b>x</b>' }, '<b>x</b>', undefined],
 ];

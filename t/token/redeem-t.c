@@ -189,7 +189,8 @@ test_approval(void)
 static enum redeem_verdict
 judge_refresh(struct grant_row grant, const struct client *client, const char **ret_why)
 {
-    return redeem_judge_refresh(&grant, client, NULL, ret_why);
+    const char *text;
+    return redeem_judge_refresh(&grant, client, NULL, ret_why, &text);
 }
 
 static void
@@ -227,11 +228,48 @@ test_refresh(void)
     is_int(judge_refresh(bad, &owner, &why), REDEEM_BAD, "of a revoked family");
 }
 
+/* Return what the caller is told about a refresh token, or "". */
+static const char *
+told_to(struct grant_row grant, const struct client *client, const char *jkt)
+{
+    const char *why, *text;
+    redeem_judge_refresh(&grant, client, jkt, &why, &text);
+    return text != NULL ? text : "";
+}
+
+#define ENDED "The sign-in was ended by its person or an administrator. Sign in again"
+#define EXPIRED "The sign-in has expired. Sign in again"
+
+static void
+test_told(void)
+{
+    struct grant_row bad = good_refresh();
+    is_str(told_to(bad, &owner, NULL), "", "told: nothing of a good token");
+    bad.revoked = true;
+    is_str(told_to(bad, &owner, NULL), ENDED, "told: the end by a person (world.md R5)");
+    is_str(told_to(bad, &stranger, NULL), "", "... but not another client");
+    bad.revoked_why = "replaced";
+    is_str(told_to(bad, &owner, NULL), REDEEM_REPLACED, "told: the end by a reuse");
+    is_str(told_to(bad, &stranger, NULL), "", "... but not another client");
+    bad.revoked_why = "code";
+    is_str(told_to(bad, &owner, NULL), "", "... and not one by the code");
+    bad = good_refresh();
+    bad.live = false;
+    is_str(told_to(bad, &owner, NULL), EXPIRED, "told: the end by time");
+    is_str(told_to(bad, &stranger, NULL), "", "... but not another client");
+    bad.jkt = "k";
+    is_str(told_to(bad, &owner, "k"), EXPIRED, "told: who has the DPoP key");
+    is_str(told_to(bad, &owner, NULL), "", "... but not who has the token alone");
+    is_str(told_to(bad, &owner, "l"), "", "... or another key");
+    bad.found = false;
+    is_str(told_to(bad, &owner, "k"), "", "... or a wrong secret");
+}
+
 /* The key of a code and that of a refresh token are two (RFC 9449 10 and 5). */
 static void
 test_keys(void)
 {
-    const char *why;
+    const char *why, *told;
     struct grant_row code = good_code(), refresh = good_refresh();
     is_int(redeem_judge_code(&code, &owner, REDIRECT, VERIFIER, "k", &why), REDEEM_GOOD,
            "a proof with a code that is bound to no key");
@@ -249,16 +287,18 @@ test_keys(void)
     code.jkt = "thief";
     is_int(redeem_judge_code(&code, &owner, REDIRECT, VERIFIER, "k", &why), REDEEM_REPLAYED,
            "a code that a thief redeemed with a key of his own still ends the family");
-    is_int(redeem_judge_refresh(&refresh, &owner, "k", &why), REDEEM_GOOD,
+    is_int(redeem_judge_refresh(&refresh, &owner, "k", &why, &told), REDEEM_GOOD,
            "a proof with a refresh token that is bound to no key");
     refresh.jkt = "k";
-    is_int(redeem_judge_refresh(&refresh, &owner, "k", &why), REDEEM_GOOD,
+    is_int(redeem_judge_refresh(&refresh, &owner, "k", &why, &told), REDEEM_GOOD,
            "a refresh token with the key that it is bound to");
-    is_int(redeem_judge_refresh(&refresh, &owner, NULL, &why), REDEEM_BAD, "... without a proof");
-    is_int(redeem_judge_refresh(&refresh, &owner, "l", &why), REDEEM_BAD, "... with another key");
+    is_int(redeem_judge_refresh(&refresh, &owner, NULL, &why, &told), REDEEM_BAD,
+           "... without a proof");
+    is_int(redeem_judge_refresh(&refresh, &owner, "l", &why, &told), REDEEM_BAD,
+           "... with another key");
     refresh.jkt = NULL;
     refresh.dpop_jkt = "k";
-    is_int(redeem_judge_refresh(&refresh, &owner, NULL, &why), REDEEM_GOOD,
+    is_int(redeem_judge_refresh(&refresh, &owner, NULL, &why, &told), REDEEM_GOOD,
            "the key of the code does not bind a refresh token");
 }
 
@@ -272,6 +312,7 @@ main(void)
     test_code();
     test_approval();
     test_refresh();
+    test_told();
     test_keys();
     return done();
 }

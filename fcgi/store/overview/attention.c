@@ -24,8 +24,7 @@ static const struct db_stmt attention_list_stmt = {
     "   FROM audit_log a, LATERAL (SELECT a.request_summary::json AS j) w"
     "   WHERE a.outcome = 'error' AND a.endpoint = '(witness)' AND a.created_at > now() - interval '" ATTENTION_ERROR_HOURS " hours'"
     "   GROUP BY 3 ORDER BY 4 DESC, 3 LIMIT " ATTENTION_LISTED ")"
-    "  UNION ALL (SELECT 0, 'provider_fault', idp_id, n, code, first_at FROM recent_fault"
-    "   WHERE enabled ORDER BY last_at DESC LIMIT " ATTENTION_LISTED ")"
+    "  UNION ALL SELECT 0, kind, name, n, detail, first_at FROM recent_trouble"
     "  UNION ALL (SELECT 1, 'tools_waiting', m.name, w.n, NULL, NULL"
     "   FROM managed_resource m, LATERAL (SELECT " RESOURCES_WAITING " AS n) w WHERE m.enabled AND w.n > 0"
     "   ORDER BY m.name LIMIT " ATTENTION_LISTED ")"
@@ -55,12 +54,13 @@ static const struct db_stmt attention_list_stmt = {
     " ORDER BY place, n DESC NULLS LAST, at, name", 0};
 
 static const char *const attention_kinds[] = {"not_ready", "engines_differ", "errors", "provider_fault", "secret_ending", "tools_waiting", "resource_degraded", "resource_pending", "connections_to_renew",
-                                              "key_ending", "reason_new", "clients_unused", "redirect_shared", "upstream_redirects", NULL};
+                                              "key_ending", "reason_new", "clients_unused", "redirect_shared", "upstream_redirects",
+                                              "sign_ins_shared", NULL};
 static const char *const attention_statuses[] = {"DOWN", "DEGRADED", NULL};
 static const struct field attention_fields[] = {
     {"kind",   FIELD_TEXT,    .required = true, .words = attention_kinds, .example = "\"tools_waiting\""},
-    {"name",   FIELD_TEXT,    .help = "Check of readiness that fails on the instance that answers, managed resource, identity provider, endpoint (with a slash in front), entrypoint of policy that the embedded engine decided otherwise than OPA, label of an admin key, or code of a reason; absent: the entry is about all clients", .example = "\"github\""},
-    {"count",  FIELD_INTEGER, .help = "Differences, errors, tools, connections, denials or clients", .example = "2"},
+    {"name",   FIELD_TEXT,    .help = "Check of readiness that fails on the instance that answers, managed resource, identity provider, endpoint (with a slash in front), entrypoint of policy that the embedded engine decided otherwise than OPA, label of an admin key, client_id, or code of a reason; absent: the entry is about all clients", .example = "\"github\""},
+    {"count",  FIELD_INTEGER, .help = "Differences, errors, tools, connections, denials, sign-ins or clients", .example = "2"},
     {"status", FIELD_TEXT,    .words = attention_statuses, .help = "Of a check: what its failure means for the instance"},
     {"detail", FIELD_TEXT,    .help = "Reason of the failure, revision of the policy, cause of the errors, code of the fault, reason of the status, or role of the key"},
     {"at",     FIELD_TEXT,    .help = "Since when; of differences and errors the first of the last 24 hours; of a key and of a secret its end; of a reason its first day; of clients the longest time without a request"},

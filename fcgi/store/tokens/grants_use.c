@@ -108,13 +108,21 @@ static const struct db_stmt grant_revoke_replayed_stmt = {
 enum grant_revoke_reused_column { ENDED_WHY, ENDED_BRANCH, ENDED_BRANCHES };
 static const struct db_stmt grant_revoke_reused_stmt = {
     "grant_revoke_reused",
-    "UPDATE token_grant g SET revoked_at = now(), revoked_why = CASE WHEN r.first_used_at IS NULL "
+    "WITH ended AS (UPDATE token_grant g SET revoked_at = now(), revoked_why = CASE WHEN "
+    "r.first_used_at IS NULL "
     "THEN 'sibling' ELSE 'replaced' END FROM refresh_token_p%R r"
     " WHERE g.id = $1::uuid AND g.revoked_at IS NULL AND r.id = $2::uuid AND r.grant_id = g.id"
     "   AND ((" ENDED ") OR (r.first_used_at IS NOT NULL AND NOT (r.uses < $4::integer"
     "     AND r.first_used_at + make_interval(secs => $3::double precision) > now()"
     "     AND " GRANT_BRANCH_OPEN ")))"
-    " RETURNING g.revoked_why AS why, coalesce(r.branch, 0) AS branch, g.branches",
+    " RETURNING g.client, g.revoked_why AS why, coalesce(r.branch, 0) AS branch, g.branches),"
+    " told AS (INSERT INTO sign_in_shared AS s (client, first_at, last_at, n)"
+    "  SELECT client, now(), now(), 1 FROM ended ON CONFLICT (client) DO UPDATE SET last_at = "
+    "now(),"
+    "   first_at = CASE WHEN s.last_at < now() - interval '24 hours' THEN now() ELSE s.first_at "
+    "END,"
+    "   n = CASE WHEN s.last_at < now() - interval '24 hours' THEN 1 ELSE s.n + 1 END)"
+    " SELECT why, branch, branches FROM ended",
     4};
 
 static const struct db_stmt *

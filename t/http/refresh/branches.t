@@ -1,5 +1,5 @@
 # Programs that share one sign-in of a public client: a reuse from the network of the first use makes a branch, another one a
-# sibling (world.md R1, R2, R4). The cases are those of the table at R4: T is the thief, O the
+# sibling (world.md R1, R2, R4, R5). The cases are those of the table at R4: T is the thief, O the
 # owner. Every request goes to another of two instances in turn.
 use strict;
 use warnings;
@@ -439,6 +439,82 @@ subtest end_ends_all => sub {
     }
 };
 
+# ---- what is told (R5)
+
+my $replaced =
+  'The refresh token had been replaced: several programs share this sign-in, or it was stolen. Sign in again';
+my $hidden = 'The grant is not valid';
+
+sub told {
+    my ( $answer, $text, $name ) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    oauth_error( $answer, 400, 'invalid_grant', $name );
+    return is( $answer->member('error_description'), $text, '... and reads so' );
+}
+
+subtest cause_told => sub {
+    my $shared = sub {
+        my ($entry) = grep { $_->{kind} eq 'sign_ins_shared' } @{ $one->admin( GET => '/admin/api/attention' )->json };
+        return $entry;
+    };
+    my $before = $shared->()->{count};
+    my ( $a, $b, $c ) = shared(3);
+    used( $home, $c );
+    later('31 seconds');
+    told( refresh( $home, $c ), $replaced, 'who ends the family is told' );
+    told( refresh( $home, $_ ), $replaced, 'and who comes later, in another branch' ) for $a, $b;
+    is( $shared->()->{name},  'cli',       'the attention list names the client' );
+    is( $shared->()->{count}, $before + 1, '... and counts each sign-in once' );
+    $one->sql(q{UPDATE sign_in_shared SET last_at = last_at - interval '25 hours'});
+    is( $shared->(), undef, '... for 24 hours' );
+
+    ( $a, $b ) = shared(2);
+    $one->http->post( '/revoke', form => [ client_id => 'cli', token => $a ] );
+    told(
+        refresh( $home, $b ),
+        'The sign-in was ended by its person or an administrator. Sign in again', 'revoked' );
+    $a = family();
+    $one->sql(q{UPDATE token_grant SET idle_expires_at = now() - interval '1 second' WHERE revoked_at IS NULL});
+    told( refresh( $home, $a ), 'The sign-in has expired. Sign in again', 'expired' );
+    my %ends;
+    for my $body ( map { $_->get('/metrics')->body } @http ) {
+        $ends{$1} += $2 while $body =~ /^svc_family_ends_total\{why="(\w+)"\} (\d+)/mg;
+    }
+    is_deeply( [ sort keys %ends ], [qw(code other replaced sibling)], 'the metric has each cause' );
+    cmp_ok( $ends{$_}, '>', 3, "... and counts those that were $_" ) for qw(replaced sibling);
+    is( $ends{other}, 0, '... and no other' );
+};
+
+subtest cause_hidden_from_stranger => sub {
+    my ( $a, $b ) = shared(2);
+    used( $home, $b );
+    later('31 seconds');
+    my ($wrong) = Authz::Grant->token( 'rt', time + 86_400 );
+    told( Authz::Grant->refresh( $one, 'app', $b ), $hidden, 'another client with a token that was replaced' );
+    is( of_family('revoked_at'), '', '... ends nothing' );
+    refresh( $home, $b );
+    told( Authz::Grant->refresh( $one, 'app', $_ ), $hidden, 'another client, when the family has ended' ) for $a, $b;
+    told( refresh( $home, $wrong ), $hidden, 'who knows no token' );
+    my ( $kind, $octets ) = ( 'rt', MIME::Base64::decode_base64url( substr $a, 3, -6 ) );
+    substr( $octets, -1 ) = substr( $octets, -1 ) ^ "\x01";
+    told( refresh( $home, Authz::Grant::token_of( $kind, $octets ) ), $hidden, 'who knows its id, but not its secret' );
+
+    my $key  = Authz::Dpop->new;
+    my $post = sub {
+        my ( $by, @form ) = @_;
+        return $one->http->post( '/token', headers => [ $by ? $by->show( $one, '/token' ) : () ], form => \@form );
+    };
+    my $bound =
+      $post->( $key, client_id => 'cli', Authz::Grant->redemption( Authz::Grant->code( $one, client => 'cli' ) ) )
+      ->member('refresh_token');
+    $one->http->post( '/revoke', form => [ client_id => 'cli', token => $bound ] );
+    my $form = form_of($bound);
+    told( $post->( $_, @$form ), $hidden, 'who has the token without its DPoP key' ) for undef, Authz::Dpop->new;
+    told(
+        $post->( $key, @$form ),
+        'The sign-in was ended by its person or an administrator. Sign in again', 'who has both is told' );
+};
+
 # ---- a program from before : it knows the columns of siblings alone
 
 subtest old_program_beside => sub {
@@ -553,6 +629,32 @@ subtest race_of_twenty => sub {
 };
 
 # ---- other settings
+
+# ---- policy decides at each refresh, in every branch
+
+subtest rule_about_networks => sub {
+    my $rule = $one->admin(
+        PUT  => '/admin/api/policy-rules/by-path',
+        json => {
+            path    => 'custom/moved.rego', kind => 'rego', version => '1',
+            content => <<'REGO' } );
+package custom.issue
+
+deny contains {"code": "moved", "category": "environment", "message": "moved"} if input.refresh.network_changed
+
+deny contains {"code": "many", "category": "environment", "message": "many"} if input.refresh.branches > 2
+REGO
+    like( $rule->status, qr/\A20[01]\z/, 'a rule of the operator' ) or diag $rule->text;
+    my ( $a, $b ) = shared(2);
+    oauth_error( refresh( $away, $b ), 400, 'access_denied', 'case 5: the branch of T does not leave the network' );
+    $b = next_of( $home, $b, '... and the denial used nothing up' );
+    used( $home, $b );
+    my $more = refresh( $home, $b );
+    oauth_error( $more, 400, 'access_denied', 'policy is asked about the branch that would be made' );
+    is( branches(), 2, '... and there is none' );
+    my $id = $rule->member('id');
+    like( $one->admin( DELETE => "/admin/api/policy-rules/$id" )->status, qr/\A20[0-9]\z/, 'the rule goes' );
+};
 
 $_->restart_service( settings => { %setting, SVC_REFRESH_BRANCHES => 'off' } ) for $one, $two;
 subtest off => sub {

@@ -81,6 +81,8 @@ $stack->sql(
 $stack->sql(
     q{INSERT INTO gateway_connection (subject, idp, resource, binding, secret_sealed, scopes, account) SELECT 'ann', id, 'mail', '\x00', '\x00', '{read}', 'ann@mail.example' FROM identity_provider}
 );
+unlike( $ann->get($page)->body, qr/programs/, 'one program of an application is not worth a word' );
+$stack->sql('UPDATE token_grant SET branches = 3');
 $shown = $ann->get($page);
 is( $shown->status, 200, 'with entries the page is shown' ) or diag( $shown->text );
 
@@ -88,11 +90,12 @@ for my $row (
     [ 'The &lt;i&gt;shop&lt;/i&gt;', 'the application, as text' ],
     [   q{email address</bdi>\s+<span class="name"><bdi>email</bdi></span></li>\s+<li><bdi lang="en">See who you are</bdi>\s+<span class="name"><bdi>openid</bdi></span></li>\s*</ul>},
         q{... and its scopes, once each, with words} ],
-    [ 'W4SCT',                      'the request that waits, by its message' ],
-    [ 'waits for your answer',      '... and that it waits' ],
-    [ 'Album &lt;u&gt;',            'the delegation, by the name of its resource' ],
-    [ '<bdi>eve</bdi>: <bdi>view<', '... to whom, and for what' ],
-    [ 'ann@mail\.example',          'the connected account' ] )
+    [ '<span class="name"><bdi>3</bdi> programs', 'that programs share its sign-in (world.md R5)' ],
+    [ 'W4SCT',                                    'the request that waits, by its message' ],
+    [ 'waits for your answer',                    '... and that it waits' ],
+    [ 'Album &lt;u&gt;',                          'the delegation, by the name of its resource' ],
+    [ '<bdi>eve</bdi>: <bdi>view<',               '... to whom, and for what' ],
+    [ 'ann@mail\.example',                        'the connected account' ] )
 {
     like( $shown->body, qr/$row->[0]/, "the page shows $row->[1]" );
 }

@@ -53,6 +53,7 @@ const KINDS = {
   resource_degraded: one => ({ state: 'Degraded', what: `${one.name}: ${one.detail ?? 'its upstream fails'}`, note: one.at && `since ${short(one.at)}`, href: to(['resources', one.name]) }),
   upstream_redirects: one => ({ state: 'Redirects', what: `${one.name}: ${one.detail}`, note: `since ${short(one.at)}`, href: to(['resources', one.name]) }),
   provider_fault: one => ({ mark: 'no', state: 'Sign-in fails', what: `${one.name}: ${one.detail}`, note: `since ${short(one.at)} · doc/errors.md`, href: to(['providers', one.name]) }),
+  sign_ins_shared: one => ({ state: plural(one.count, 'sign-in ended', 'sign-ins ended'), what: `${one.name}: several programs share them, or they were stolen`, note: `since ${short(one.at)} · doc/errors.md`, href: to(['clients', one.name]) }),
   connections_to_renew: one => ({ state: 'To connect again', what: `${one.name}: ${plural(one.count, 'account')} of people`, href: to(['resources', one.name], { tab: 'connections' }) }),
   secret_ending: one => ({ state: 'Secret ends', what: `${one.name}: our secret there`, note: short(one.at), href: to(['providers', one.name]) }),
   key_ending: one => ({ state: 'Key ends', what: `${one.name}, ${one.detail}`, note: short(one.at), href: to(['keys']) }),
