@@ -65,7 +65,7 @@ struct az {
     struct identity_providers *providers; /* identity providers as last read, or NULL */
     struct document_memory *documents;    /* discovery and key sets of others, or NULL */
     struct managed_memory *managed;       /* managed resources as last read, or NULL */
-    struct signing_key *signing_keys;     /* keys of ID tokens as last read, or NULL */
+    struct signing_key *signing_keys;     /* keys of our tokens as last read, or NULL */
     struct keyring *keyring; /* keys derived from SVC_CREDENTIAL_KEY and SVC_ADMIN_PEPPER */
     /* Names of SVC_DPOP_SIGNING_ALGS, then NULL; NULL: SVC_DPOP_ENABLED is false. */
     const char *const *dpop_algs;

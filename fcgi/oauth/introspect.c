@@ -18,6 +18,7 @@
 #include "oauth/parameters/parameters.h"
 #include "store/tokens/signing_keys.h"
 #include "store/tokens/tokens.h"
+#include "token/access_jwt.h"
 #include "token/issue.h"
 #include "token/show.h"
 #include "token/signing_key.h"
@@ -56,7 +57,7 @@ read_token(struct introspection *it)
 {
     const char *text = request_param(it->req, "token");
     enum token_kind kind;
-    if (text != NULL && token_parse(text, strlen(text), &kind, &it->token) == AZ_OK
+    if (text != NULL && access_jwt_parse(it->req->op.mem, text, &kind, &it->token) == AZ_OK
         && (kind == TOKEN_ACCESS || kind == TOKEN_REFRESH)) {
         it->lookup.token = &it->token;
         it->lookup.kind = kind;

@@ -8,6 +8,7 @@
 #include "oauth/client_auth/client_auth.h"
 #include "store/db/keep/partitions.h"
 #include "store/tokens/tokens.h"
+#include "token/access_jwt.h"
 
 /* clang-format off */
 const struct route_param revoke_params[] = {
@@ -57,7 +58,8 @@ revoke_handle(struct request *req)
     struct token_parts token;
     enum token_kind kind;
     bool possible = false;
-    enum az_status st = text != NULL ? token_parse(text, strlen(text), &kind, &token) : AZ_INVALID;
+    enum az_status st =
+        text != NULL ? access_jwt_parse(req->op.mem, text, &kind, &token) : AZ_INVALID;
     if (st == AZ_OK)
         st = has_partition(req, kind, &token, &possible);
     else if (st == AZ_INVALID)

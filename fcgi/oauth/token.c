@@ -129,7 +129,7 @@ respond_issued(struct request *req, struct issued *issued)
 {
     json_t *body = jsonx_own(
         req->op.mem,
-        json_pack("{s:s,s:s,s:I,s:s,s:s*,s:s*,s:s*,s:O*}", "access_token", issued->text.text,
+        json_pack("{s:s,s:s,s:I,s:s,s:s*,s:s*,s:s*,s:O*}", "access_token", issued_access(issued),
                   "token_type", issued->bound ? "DPoP" : "Bearer", "expires_in",
                   (json_int_t) issued->expires_in, "scope", issued->scope, "issued_token_type",
                   issued->issued_token_type, "refresh_token",

@@ -12,6 +12,7 @@
 #include "policy/decide/outcome.h"
 #include "store/tokens/grants_use.h"
 #include "store/tokens/tokens.h"
+#include "token/access_jwt.h"
 #include "token/id_token.h"
 #include "token/redeem.h"
 
@@ -61,6 +62,7 @@ struct making {
     struct token_parts refresh_parts; /* of the refresh token */
     int64_t family_ends;              /* seconds since 1970 */
     int64_t family_idles;             /* seconds since 1970; the end if the family is not used */
+    const char *opaque; /* why the token for a resource with JWTs is opaque, or NULL */
 };
 
 /* Set the ends of the family. It must not end before its access token, because an introspection of
@@ -104,7 +106,7 @@ make_id_token(struct op *op, const struct issue_family *family, const struct cli
         .acr = grant->acr,
         .amr = grant->amr,
         .sid = grant->sid,
-        .access_token = making->issued.text.text,
+        .access_token = issued_access(&making->issued),
         .alg = client->id_token_alg,
     };
     return id_token_make(op, &token, &making->issued.id_token);
@@ -124,17 +126,40 @@ make_family(struct op *op, const struct issue_question *question, const struct i
     return st;
 }
 
+/* Make the access token: a JWT if policy gives one, and if it can be (world.md T2, T3). */
+static enum az_status
+make_access(struct op *op, const struct issue_question *question, const struct decision *decision,
+            struct making *making)
+{
+    struct issued *issued = &making->issued;
+    int64_t life = outcome_lifetime(op, question, decision);
+    if (json_array_size(decision->opaque) > 0)
+        making->opaque = words_join_texts(op->mem, decision->opaque);
+    if (decision->jwt_alg != NULL && !question->opaque) {
+        issued->expires_in = life < decision->jwt_ttl ? life : decision->jwt_ttl;
+        enum az_status st = access_jwt_make(op, question, decision, op_now(op) + issued->expires_in,
+                                            &issued->jwt, &making->parts, &making->opaque);
+        if (st != AZ_OK || issued->jwt != NULL)
+            return st;
+    }
+    issued->expires_in = life;
+    if (token_make(TOKEN_ACCESS, op_now(op) + life, op->now_ms, &issued->text, &making->parts)
+        != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "cannot create an access token");
+    return AZ_OK;
+}
+
 /* Make the texts of the tokens. Nothing has been consumed yet, so a failure here loses nothing. */
 static enum az_status
 make_tokens(struct op *op, const struct issue_question *question, const struct issue_family *family,
             const struct decision *decision, struct making *making)
 {
     struct issued *issued = &making->issued;
-    issued->expires_in = outcome_lifetime(op, question, decision);
     issued->bound = question->jkt != NULL;
+    enum az_status st = make_access(op, question, decision, making);
+    if (st != AZ_OK)
+        return st;
     int64_t expires_at = op_now(op) + issued->expires_in;
-    if (token_make(TOKEN_ACCESS, expires_at, op->now_ms, &issued->text, &making->parts) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "cannot create an access token");
     issued->scope = words_join(op->mem, decision->scopes);
     issued->details = json_array_size(decision->details) > 0 ? decision->details : NULL;
     return family != NULL ? make_family(op, question, family, decision, expires_at, making) : AZ_OK;
@@ -170,6 +195,27 @@ use_family(struct op *op, const struct issue_family *family, const struct making
     return AZ_OK;
 }
 
+/* Note in the audit row why the token is opaque although its resource has JWTs. */
+static enum az_status
+note_opaque(struct op *op, const struct making *making, struct audit_entry *audit)
+{
+    json_t *summary = NULL;
+    if (making->opaque == NULL)
+        return AZ_OK;
+    if (audit->summary != NULL)
+        jsonx_parse(op->mem, audit->summary, strlen(audit->summary), AUDIT_SUMMARY_DEPTH_MAX,
+                    &summary, NULL);
+    struct jsonx_build build = {summary != NULL ? summary : jsonx_own(op->mem, json_object()),
+                                false};
+    jsonx_set(&build, "opaque", json_string(making->opaque));
+    const char *text = build.lost ? NULL : jsonx_dump(op->mem, build.value);
+    if (text == NULL)
+        return op_no_memory(op);
+    audit->summary = text;
+    audit_explain(op, audit);
+    return AZ_OK;
+}
+
 /* Make the tokens and store them. */
 static enum az_status
 make_and_store(struct op *op, const struct issue_question *question,
@@ -200,19 +246,29 @@ make_and_store(struct op *op, const struct issue_question *question,
     if (st == AZ_OK && question->act != NULL && token.act == NULL)
         st = op_no_memory(op);
     if (st == AZ_OK)
+        st = note_opaque(op, &making, audit);
+    if (st == AZ_OK)
         st = family != NULL ? use_family(op, family, &making, &token, audit, ret_stored)
                             : token_insert(op, &token, audit, ret_stored);
     if (st == AZ_OK && *ret_stored) {
         making.issued.kept_refresh = issued->kept_refresh;
         *issued = making.issued;
+        making.issued.jwt = NULL; /* belongs to the caller now */
     }
     issued_done(&making.issued);
     return st;
 }
 
+const char *
+issued_access(const struct issued *issued)
+{
+    return issued->jwt != NULL ? issued->jwt : issued->text.text;
+}
+
 void
 issued_done(struct issued *issued)
 {
+    TALLOC_FREE(issued->jwt);
     token_text_done(&issued->text);
     token_text_done(&issued->refresh);
 }

@@ -20,7 +20,8 @@ struct issue_family {
 
 /* Tokens that were issued and stored. Wipe with issued_done. */
 struct issued {
-    struct token_text text;    /* the access token */
+    struct token_text text;    /* the access token, unless it is a JWT */
+    char *jwt;                 /* the access token if it is a JWT (world.md T2), or NULL */
     struct token_text refresh; /* the new refresh token */
     bool has_refresh;          /* refresh is set */
     const char *kept_refresh;  /* set by the caller: the refresh token that stays valid, or NULL */
@@ -67,6 +68,9 @@ enum az_status token_after_nothing(struct op *op, const struct client *client, i
 
 /* Add the question and the answer to the audit entry. */
 void token_note_verdict(struct op *op, struct audit_entry *audit, const struct verdict *verdict);
+
+/* Return the text of the access token. */
+const char *issued_access(const struct issued *issued);
 
 /* Wipe the texts of the tokens. */
 void issued_done(struct issued *issued);

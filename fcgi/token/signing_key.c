@@ -10,8 +10,9 @@
 #include "store/tokens/signing_keys.h"
 
 struct signing_key {
-    struct signing_key *next; /* of another algorithm */
-    const char *alg;          /* element of the settings; the key may be of RS256 instead */
+    struct signing_key *next; /* of another use or algorithm */
+    enum signing_use use;     /* of the key */
+    const char *alg;          /* a constant text; the key may be of RS256 instead */
     const struct jwk *key;    /* child of this */
     int64_t read_ms;          /* clock_monotonic_ms() */
 };
@@ -39,12 +40,13 @@ listed_alg(const struct settings *cfg, const char *wanted)
     return wanted != NULL && *alg != NULL ? *alg : ID_TOKEN_ALG_DEFAULT;
 }
 
-enum az_status
-signing_key_get(struct op *op, const char *wanted, const struct jwk **ret)
+/* Get the key of a use and algorithm, from the memory of the process or from the database; NULL
+ * if no such key is active. */
+static enum az_status
+get_key(struct op *op, enum signing_use use, const char *alg, const struct jwk **ret)
 {
-    const char *alg = listed_alg(op->az->cfg, wanted);
     struct signing_key **at = &op->az->signing_keys, *held;
-    while (*at != NULL && strcmp((*at)->alg, alg) != 0)
+    while (*at != NULL && ((*at)->use != use || strcmp((*at)->alg, alg) != 0))
         at = &(*at)->next;
     held = *at;
     if (held != NULL && clock_monotonic_ms() - held->read_ms < memory_ms(op->az->cfg)) {
@@ -52,13 +54,15 @@ signing_key_get(struct op *op, const char *wanted, const struct jwk **ret)
         return AZ_OK;
     }
     struct jwk *key;
-    enum az_status st = signing_key_open(op, SIGNING_OIDC, alg, &key);
-    if (st != AZ_OK)
+    enum az_status st = signing_key_open(op, use, alg, &key);
+    *ret = NULL;
+    if (st != AZ_OK || key == NULL)
         return st;
     struct signing_key *fresh = talloc(op->az, struct signing_key);
     if (fresh == NULL)
         return op_no_memory(op);
     *fresh = (struct signing_key){.next = held != NULL ? held->next : NULL,
+                                  .use = use,
                                   .alg = alg,
                                   .key = talloc_steal(fresh, key),
                                   .read_ms = clock_monotonic_ms()};
@@ -66,4 +70,16 @@ signing_key_get(struct op *op, const char *wanted, const struct jwk **ret)
     *at = fresh;
     *ret = fresh->key;
     return AZ_OK;
+}
+
+enum az_status
+signing_key_get(struct op *op, const char *wanted, const struct jwk **ret)
+{
+    return get_key(op, SIGNING_OIDC, listed_alg(op->az->cfg, wanted), ret);
+}
+
+enum az_status
+signing_key_get_access(struct op *op, const char *alg, const struct jwk **ret)
+{
+    return get_key(op, SIGNING_ACCESS, alg, ret);
 }

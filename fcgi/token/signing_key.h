@@ -1,4 +1,4 @@
-/* The keys that sign ID tokens, cached by the process. */
+/* The keys that sign ID tokens and JWT access tokens, cached by the process. */
 #ifndef AZ_TOKEN_SIGNING_KEY_H
 #define AZ_TOKEN_SIGNING_KEY_H
 
@@ -19,5 +19,9 @@ struct jwk;
  * trip if it is not cached.
  */
 enum az_status signing_key_get(struct op *op, const char *wanted, const struct jwk **ret);
+
+/* Get the active key that signs JWT access tokens by an algorithm, a constant text, in the same
+ * way. *ret is NULL if none is active: not all verifiers know it yet. */
+enum az_status signing_key_get_access(struct op *op, const char *alg, const struct jwk **ret);
 
 #endif

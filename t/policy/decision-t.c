@@ -51,6 +51,9 @@ read_answer(TALLOC_CTX *mem, const char *bounds_text, const char *answer, struct
 #define ASKED                                                                                      \
     "{'scopes':['a','b'],'resource':'https://r.example','types':['urn:t:1','urn:t:2'],"            \
     "'details':[{'type':'pay','amount':50,'actions':['read','write']},{'type':'log'}]}"
+#define JWT_OF                                                                                     \
+    "{'resource':'https://r.example'}", "{'allow':true,'resource':'https://r.example','jwt':{"
+#define JWT_NOT "jwt is not the form of a token"
 #define FULL "'resource':'https://r.example','resource_types':['urn:t:1']"
 
 /* clang-format off */
@@ -94,6 +97,19 @@ static const struct { const char *bounds, *answer, *refused, *name; } answers[] 
     {"{}", "{'allow':true,'refresh':null}", NULL, "a refresh token that is null"},
     {"{}", "{'allow':true,'obligations':[]}", "obligations has a wrong type", "obligations as array"},
     {"{}", "{'allow':true,'extensions':'x'}", "extensions has a wrong type", "extensions as text"},
+    {"{}", "{'allow':true,'opaque':'x'}", "opaque has a wrong type", "why a token is opaque as text"},
+    {"{}", "{'allow':true,'opaque':[1]}", "opaque has a wrong type", "... as a list of numbers"},
+    {JWT_OF "'alg':'ES256','ttl':10,'claims':['acr']}}", NULL, "a JWT of 10 s, the shortest (world.md T1)"},
+    {JWT_OF "'alg':'RS256','ttl':600,'claims':[]}}", NULL, "a JWT of 600 s, the longest"},
+    {JWT_OF "'alg':'ES256','ttl':9,'claims':[]}}", JWT_NOT, "a JWT of 9 s"},
+    {JWT_OF "'alg':'ES256','ttl':601,'claims':[]}}", JWT_NOT, "ttl_601: a JWT of 601 s"},
+    {JWT_OF "'alg':'ES256','ttl':'60','claims':[]}}", JWT_NOT, "a JWT whose life is a text"},
+    {JWT_OF "'alg':'none','ttl':60,'claims':[]}}", JWT_NOT, "a JWT by alg none"},
+    {JWT_OF "'alg':'HS256','ttl':60,'claims':[]}}", JWT_NOT, "a JWT by another algorithm"},
+    {JWT_OF "'ttl':60,'claims':[]}}", JWT_NOT, "a JWT without an algorithm"},
+    {JWT_OF "'alg':'ES256','ttl':60}}", JWT_NOT, "a JWT without the list of claims"},
+    {"{}", "{'allow':true,'jwt':{'alg':'ES256','ttl':60,'claims':[]}}", JWT_NOT, "a JWT for no resource"},
+    {"{}", "{'allow':true,'jwt':true}", JWT_NOT, "a JWT that is no object"},
     {"{}", "{'allow':true,'matched_segments':{}}", "matched_segments has a wrong type", "segments as object"},
     {"{}", "{'allow':true,'matched_segments':[1]}", "matched_segments has a wrong type", "a segment that is a number"},
     {"{}", "{'allow':true,'claims':[]}", "claims is not an object", "claims as array"},

@@ -126,6 +126,17 @@ registry_cases := [
 
 registry_key := "svc.registry.resource_types"
 
+jwt_key := "svc.registry.jwt_resources"
+
+jwt_resource := "https://api.example"
+
+jwt(name, other) := member(
+	jwt_key, [jwt_resource, name], ["{resource}", name], other, "issue",
+	{"resource": {"indicator": jwt_resource}},
+)
+
+jwt_cases := [jwt("alg", "RS256"), jwt("ttl", 30), jwt("claims", ["acr"])]
+
 bindings_key := "svc.entitlements.bindings"
 
 own := {"grants": ["client_credentials"], "scopes": ["orders.read"], "ttl": 60}
@@ -178,7 +189,7 @@ binding_cases := [object.union(made, {"holder": holder.at}) |
 ]
 
 cases := array.concat(
-	array.concat(control_cases, registry_cases),
+	array.concat(control_cases, array.concat(registry_cases, jwt_cases)),
 	array.concat(registration_cases, array.concat(row_cases, binding_cases)),
 )
 
@@ -219,6 +230,7 @@ no_rows := {
 	control("public_client_policy"): {"dcr": {}, "redirect": {}},
 	control("trust"): {},
 	registry_key: fixture.registry,
+	jwt_key: {jwt_resource: {}},
 	bindings_key: fixture.bind("crm", bound),
 }
 
@@ -240,6 +252,7 @@ decide(c, data_rows) := answer if {
 		with data.svc.operator.controls.public_client_policy as data_rows[control("public_client_policy")]
 		with data.svc.operator.controls.trust as data_rows[control("trust")]
 		with data.svc.registry.resource_types as data_rows[registry_key]
+		with data.svc.registry.jwt_resources as data_rows[jwt_key]
 		with data.svc.entitlements.bindings as data_rows[bindings_key]
 		with data.svc.cedar.policies as policies(c)
 }

@@ -131,6 +131,8 @@ issue_changes := [
 	change(["custom", "issue"], {"obligations": {"log": []}}),
 	change(["custom", "issue"], {"extensions": {"x": null}}),
 	change(["custom", "issue"], {"claims": {"c": false}}),
+	change(["custom", "issue"], {"opaque": {"partner"}}),
+	change(["custom", "issue"], {"opaque": "x"}),
 	change(["custom", "issue"], {"extensions": "x"}),
 	change(["custom", "issue"], {"other": 1}),
 ]

@@ -190,7 +190,7 @@ issue(over) := issue_without(over, [])
 
 issue_without(over, without) := answer if {
 	doc := json.remove(object.union(issue_input, over), without)
-	answer := full(wire(data.svc.decision.issue.result)) with input as doc
+	answer := object.union({"jwt": {}, "opaque": []}, full(wire(data.svc.decision.issue.result))) with input as doc
 	answer == wire(data.svc.decision.issue.general) with input as doc
 	reasons := data.svc.decision.issue.deny with input as doc
 	agree(answer.allow, count(reasons))

@@ -9,7 +9,7 @@ test_a_plain_request_is_allowed_with_what_its_binding_holds if {
 		"allow": true, "scopes": ["orders.read"], "resource": null, "resource_types": [],
 		"authorization_details": [], "expires_in_override": null, "jit_single_use": false,
 		"refresh": false, "obligations": {}, "deny_reasons": [], "matched_segments": ["binding:clients/crm"],
-		"extensions": {}, "claims": {},
+		"extensions": {}, "claims": {}, "jwt": {}, "opaque": [],
 	}
 }
 

@@ -15,11 +15,12 @@
 #include "store/tokens/tokens.h"
 #include "store/tokens/tokens_find.h"
 #include "store/tokens/tokens_list.h"
+#include "token/access_jwt.h"
 
 /* Most attempts to revoke a token whose client changes meanwhile. */
 #define REVOKE_TRIES 3
-/* Longest text that is read as a token, in code points; ours have TOKEN_TEXT_LENGTH. */
-#define TOKEN_GIVEN_MAX 512
+/* Longest text that is read as a token, in code points. */
+#define TOKEN_GIVEN_MAX ACCESS_JWT_OCTETS_MAX
 
 struct token_question {
     const char *token, *subject, *client_id;
@@ -99,7 +100,7 @@ static enum az_status
 tokens_look(struct request *req, const char *text, struct asked *asked)
 {
     enum token_kind kind = TOKEN_ACCESS;
-    if (token_parse(text, strlen(text), &kind, &asked->parts) == AZ_OK
+    if (access_jwt_parse(req->op.mem, text, &kind, &asked->parts) == AZ_OK
         && (kind == TOKEN_ACCESS || kind == TOKEN_REFRESH)) {
         uuid7_format(asked->parts.id, asked->id);
         asked->lookup.kind = kind;

@@ -7,6 +7,7 @@
 #include "oauth/exchange/exchange_subject.h"
 #include "oauth/exchange/issued_user.h"
 #include "store/tokens/tokens_find.h"
+#include "token/access_jwt.h"
 #include "token/issue.h"
 #include "token/show.h"
 
@@ -24,7 +25,7 @@ find_subject(struct request *req, const char *text, struct token_parts *parts,
              struct token_lookup *lookup)
 {
     enum token_kind kind;
-    if (token_parse(text, strlen(text), &kind, parts) != AZ_OK || kind != TOKEN_ACCESS)
+    if (access_jwt_parse(req->op.mem, text, &kind, parts) != AZ_OK || kind != TOKEN_ACCESS)
         return refuse_subject(req, "not an access token of this service");
     *lookup = (struct token_lookup){.token = parts, .kind = TOKEN_ACCESS};
     enum az_status st = token_find(&req->op, lookup);

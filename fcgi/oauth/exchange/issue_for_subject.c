@@ -57,6 +57,7 @@ subject_question(const struct request *req, const struct own_token *token, const
         .expires_before = end_of(&req->op, row),
         .grant = row->family,
         .idp = row->family == NULL ? row->provider : 0,
+        .opaque = true,
     };
 }
 

@@ -66,6 +66,7 @@ read_containers(struct op *op, const json_t *result, struct decision *decision)
         {"deny_reasons",          JSON_ARRAY,  false, &decision->reasons       },
         {"matched_segments",      JSON_ARRAY,  true,  &decision->segments      },
         {"extensions",            JSON_OBJECT, false, &decision->extensions    },
+        {"opaque",                JSON_ARRAY,  true,  &decision->opaque        },
     };
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         bool ok = true;
@@ -113,6 +114,28 @@ read_decision_scalars(struct op *op, const json_t *result, struct decision *deci
     decision->ttl =
         json_integer_value(ttl) > DECISION_TTL_MAX ? DECISION_TTL_MAX : json_integer_value(ttl);
     return AZ_OK;
+}
+
+/* Read the form of a JWT access token (world.md T1). The schema of its row has the same bounds. */
+static enum az_status
+read_jwt_form(struct op *op, const json_t *result, struct decision *decision)
+{
+    static const char *const algs[] = {"ES256", "RS256"};
+    bool ok = true;
+    const json_t *form = typed_member(result, "jwt", JSON_OBJECT, &ok);
+    const json_t *ttl = json_object_get(form, "ttl");
+    const char *alg = json_string_value(json_object_get(form, "alg"));
+    if (ok && form == NULL)
+        return AZ_OK;
+    for (size_t i = 0; alg != NULL && i < sizeof(algs) / sizeof(algs[0]); i++)
+        if (strcmp(alg, algs[i]) == 0)
+            decision->jwt_alg = algs[i];
+    decision->jwt_ttl = json_integer_value(ttl);
+    decision->jwt_claims = json_object_get(form, "claims");
+    ok = ok && decision->jwt_alg != NULL && json_is_integer(ttl)
+         && decision->jwt_ttl >= DECISION_JWT_TTL_MIN && decision->jwt_ttl <= DECISION_JWT_TTL_MAX
+         && jsonx_is_texts(decision->jwt_claims) && decision->resource != NULL;
+    return ok ? AZ_OK : refuse_member(op, "jwt", "is not the form of a token");
 }
 
 /* Check the resource types. Types beyond the requested ones are accepted only if the registry ties
@@ -185,6 +208,8 @@ decision_read(struct op *op, json_t *result, const struct decision_bounds *bound
     enum az_status st = read_decision_scalars(op, result, &decision);
     if (st == AZ_OK)
         st = read_containers(op, result, &decision);
+    if (st == AZ_OK)
+        st = read_jwt_form(op, result, &decision);
     if (st == AZ_OK && decision.scopes == NULL)
         decision.scopes = jsonx_own(op->mem, json_array());
     if (st == AZ_OK && decision.allow)

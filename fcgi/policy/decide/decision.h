@@ -13,6 +13,10 @@
 /* Longest lifetime that policy can give, in seconds. */
 #define DECISION_TTL_MAX 86400
 
+/* Lifetime of a JWT access token, in seconds: who reads it sees no revocation for so long. */
+#define DECISION_JWT_TTL_MIN 10
+#define DECISION_JWT_TTL_MAX 600
+
 /* A checked answer. Values are borrowed from `output`, which lives on op->mem. */
 struct decision {
     bool allow;             /* strictly boolean */
@@ -24,6 +28,11 @@ struct decision {
     int64_t ttl;            /* expires_in_override after the cap, seconds */
     bool jit;               /* single use */
     bool refresh;           /* a refresh token may be issued beside the access token */
+    const char *jwt_alg;    /* the access token is a JWT, signed by this algorithm, a constant
+                               text; or NULL */
+    int64_t jwt_ttl;        /* its longest life, seconds */
+    json_t *jwt_claims;     /* claims of the sign-in that it has: array, or NULL */
+    json_t *opaque;         /* why the token for such a resource is opaque: array, or NULL */
     json_t *obligations;    /* object, or NULL */
     json_t *reasons;        /* array sorted by category, control, code; never NULL */
     json_t *segments;       /* array, or NULL */

@@ -81,6 +81,7 @@ struct issue_question {
     const unsigned char *grant; /* family that the token is bound to, although it is not issued from
                                    it; UUID7_OCTETS, or NULL */
     int64_t idp;                /* provider of a person whose token has no family, or 0 */
+    bool opaque; /* the service itself shows the token to another server, which asks about it */
 };
 
 /* Evaluation 2. Without `token` it asks about the caller alone. */

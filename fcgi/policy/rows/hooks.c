@@ -28,6 +28,7 @@ const struct policy_hook policy_hooks[] = {
     {"custom.issue.obligations",      object_type },
     {"custom.issue.extensions",       object_type },
     {"custom.issue.claims",           object_type },
+    {"custom.issue.opaque",           set_type    },
     {"custom.introspect.deny",        set_type    },
     {"custom.introspect.obligations", object_type },
     {"custom.introspect.extensions",  object_type },

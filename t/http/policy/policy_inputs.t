@@ -192,6 +192,20 @@ for my $who ( [ Authz::Client::basic(@stated) ], [ Authz::Client::bearer($asker)
     is( $answer->status, 200, 'an access decision' ) or diag $answer->text;
 }
 
+# The form of a JWT access token, and why another one is opaque (world.md T1, T3).
+my $form = 'https://form.example';
+$stack->patch_row( 'svc.registry.jwt_resources', { $form => { claims => ['acr'] } } );
+my @form = $stack->make_client(
+    'form',
+    {   grants    => ['client_credentials'], scopes => [qw(orders.read authzen)], resources => [$form],
+        endpoints => ['introspect'] } );
+for my $scope ( 'orders.read', 'orders.read authzen' ) {
+    my $got = post( '/token', \@form, %own, scope => $scope, resource => $form );
+    oauth_ok(
+        ask( \@form, $got->member('access_token') ), { active => true },
+        "a token of a resource with JWTs: $scope" );
+}
+
 # Operator's rules fill the rest of the baseline.
 my $rule = $stack->admin(
     POST => '/admin/api/policy-bundle/deploy',

@@ -26,6 +26,8 @@ block_scopes contains scope if {
 	scope := lower(detail.type)
 }
 
+opaque contains "partner" if not startswith(input.resource.indicator, "https://api.acme.example/")
+
 obligations[name] := values if {
 	some name, value in input.subject.claims
 	values := sort({v | some v in value})

@@ -11,6 +11,7 @@ import data.svc.controls.client
 import data.svc.controls.entitlements
 import data.svc.controls.environment
 import data.svc.controls.exchange
+import data.svc.controls.jwt_resources
 import data.svc.controls.lifetime
 import data.svc.controls.registry
 import data.svc.controls.trust
@@ -74,6 +75,7 @@ result := object.union(
 	not data.custom.issue.obligations == data.custom.issue.obligations
 	not data.custom.issue.extensions == data.custom.issue.extensions
 	not data.custom.issue.claims == data.custom.issue.claims
+	not data.custom.issue.opaque == data.custom.issue.opaque
 } else := answer.of(general)
 
 default renewal := {}
@@ -94,6 +96,8 @@ general := {
 	"matched_segments": entitlements.segments,
 	"extensions": {k: v | some k, v in data.custom.issue.extensions},
 	"claims": {k: v | some k, v in data.custom.issue.claims},
+	"jwt": jwt_resources.form,
+	"opaque": jwt_resources.opaque,
 } if {
 	input.evaluation in {"issue", "preview"}
 	deny == set()
@@ -112,6 +116,8 @@ general := {
 	"matched_segments": [],
 	"extensions": {k: v | some k, v in data.custom.issue.extensions},
 	"claims": {},
+	"jwt": {},
+	"opaque": set(),
 }
 
 # Controls are listed one by one: a loop over them would evaluate every control in every decision.

@@ -6,6 +6,7 @@
 #   allow          true permits the access request, unless there is a reason to deny (custom.authzen only)
 #   deny           set of reasons; a plain string is a reason of category policy
 #   block_scopes   set of scopes that are not issued (custom.issue only)
+#   opaque         set of reasons why a token stays opaque although its resource has JWTs (custom.issue only)
 #   obligations, extensions, claims   objects that are added to the answer
 #   context        object that AuthZEN's answer hands to the caller (custom.authzen only)
 #   cache_seconds  integer from 0 to 30: for how long a web server that asks may keep the answer (custom.gateway only)
@@ -38,6 +39,11 @@ issue_deny contains invalid("custom.issue.extensions") if {
 issue_deny contains invalid("custom.issue.claims") if {
 	hook := data.custom.issue.claims
 	type_name(hook) != "object"
+}
+
+issue_deny contains invalid("custom.issue.opaque") if {
+	hook := data.custom.issue.opaque
+	type_name(hook) != "set"
 }
 
 introspect_deny contains reason("custom.introspect.deny", r) if some r in data.custom.introspect.deny

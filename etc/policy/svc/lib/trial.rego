@@ -9,6 +9,7 @@ issue := {
 	"obligations": [type_name(obligations) | obligations := data.custom.issue.obligations],
 	"extensions": [type_name(extensions) | extensions := data.custom.issue.extensions],
 	"claims": [type_name(claims) | claims := data.custom.issue.claims],
+	"opaque": [type_name(opaque) | opaque := data.custom.issue.opaque],
 }
 
 introspect := {
