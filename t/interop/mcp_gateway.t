@@ -166,6 +166,35 @@ for my $line ( 1, 2 ) {
         upstreamAuth => { type => 'static_header', value => 'credential-of-the-gateway' } );
     sync($name);
 }
+
+# ---- two servers with sessions and streams behind one address, of which one forgets its sessions. Each process of the gateway has its own.
+
+my @two = qw(north south);
+for my $name (@two) {
+    my $at = $port{$name} = Authz::Web::free_port();
+    Authz::Interop::serve( 'mcp_upstream', PORT => $at, LINE => 1 );
+    $mcp->resource( $name, upstreamType => 'MCP', upstreamUrl => "http://127.0.0.1:$at/mcp" );
+    is( sync($name)->status, 200, "$name: sync" );
+}
+
+# Call a tool that answers by a stream at each of the two, by the address of both. Return the sessions of these calls at each.
+sub streams {
+    my ($name) = @_;
+    my %session;
+    for my $one (@two) {
+        my $tool = "${one}__progress";
+        my $said = $mcp->result( $mcp->modern( 'tools/call', { name => $tool, arguments => {} } ) );
+        is( $said->{content}[0]{text}, 'done', "$name: a stream of $one is read to its end" ) or diag( explain($said) );
+        my ($last) = reverse grep { $_->{body} =~ /"tools\/call"/ } seen( $port{$one} );
+        $session{$one} = $last->{headers}{'mcp-session-id'};
+    }
+    return %session;
+}
+my %before = streams('two servers');
+control( $port{north}, forget => 1 );
+my %after = streams('one has forgotten its sessions');
+isnt( $after{north}, $before{north}, '... it gets a new session (404)' );
+
 is( sync('desk')->status,    409, 'sync of a STATIC resource: 409' );
 is( sync('nothing')->status, 404, 'sync of an unknown resource: 404' );
 
