@@ -1,5 +1,5 @@
 # Keycloak as the identity provider of people, as it is: its login page, groups, signed userinfo, its two host names, its faults, and
-# its sign-out (world.md W1 to W4, U1 to U5).
+# its sign-out (world.md W1 to W4, U1 to U9, F2, F3).
 use strict;
 use warnings;
 
@@ -33,10 +33,11 @@ sub realm {
             Authz::Keycloak::person( 'carl', groups => [ '/staff', '/contractors' ], emailVerified => \0 ),
             Authz::Keycloak::person('nobody') ],
         clients => [
-            {   clientId        => 'authz', secret => "secret of $name", standardFlowEnabled => \1,
-                redirectUris    => ["$base/authorize/callback/$name"],
-                attributes      => { 'post.logout.redirect.uris' => "$base/logout/return", %attribute },
-                protocolMappers => [
+            {   clientId                => 'authz', secret => "secret of $name", standardFlowEnabled => \1,
+                clientAuthenticatorType => $attribute{'use.jwks.url'} ? 'client-jwt' : 'client-secret',
+                redirectUris            => ["$base/authorize/callback/$name"],
+                attributes              => { 'post.logout.redirect.uris' => "$base/logout/return", %attribute },
+                protocolMappers         => [
                     {   name           => 'groups', protocol => 'openid-connect',
                         protocolMapper => 'oidc-group-membership-mapper',
                         config         => {
@@ -182,6 +183,21 @@ is( $inner->status, 201, 'a provider by the inner host name' );
 like(
     "@{ $inner->json->{warnings} // [] }", qr/names another issuer/,
     '... is warned of: the document names the outer one' );
+realm( 'two', 'both' );
+my $two = provider( 'two', discoveryUrl => $keycloak->inner('two') . '/.well-known/openid-configuration' );
+is( $two->status, 201, 'a provider by the outer name, whose document is fetched by the inner one' )
+  or diag( $two->text );
+is( $two->json->{warnings}, undef, '... needs no warning (U8)' );
+my %two = sign_in( 'two', 'ann' );
+ok( defined $two{code}, '... and a person signs in' ) or diag( $two{page}->text );
+
+# ---- our key in place of a secret
+
+realm( 'keyed', 'both', 'use.jwks.url' => 'true', 'jwks.url' => "$base/.well-known/jwks.json" );
+my $keyed = provider( 'keyed', clientSecret => undef, tokenAuthMethod => 'private_key_jwt' );
+is( $keyed->status, 201, 'a provider at which we sign (U9)' ) or diag( $keyed->text );
+my %keyed = sign_in( 'keyed', 'ann' );
+ok( defined $keyed{code}, '... and Keycloak takes our key (RFC 7523)' ) or diag( $keyed{page}->text );
 
 # ---- the sign-out ends the session there too
 
@@ -209,5 +225,26 @@ $browser->follow(
     stop => qr{\A\Q$bye\E} );
 like( $browser->url, qr{\A\Q$bye\E}, 'a sign-out goes through Keycloak and comes back' ) or diag( $token->text );
 ok( !stays_there(), '... and its session is over (OpenID Connect RP-Initiated Logout 2)' );
+
+# ---- a login page that another tab has left behind. Keycloak forgets it a minute after the sign-in; a browser without its cookies is as late.
+
+sub left_behind {
+    my ( $name, $forgets, $state ) = @_;
+    my $late   = Authz::Keycloak::browser();
+    my $first  = begin( $late, 'plain' );
+    my $second = begin( $late, 'plain' );
+    $keycloak->login( $late, $second, 'ann', stop => qr{\A\Q$back\E} );
+    like( $late->url, qr/\A\Q$back\E.*code=/, "$name: the second of two tabs signs in" );
+    my $jar = $late->{jar}{"127.0.0.1:$keycloak->{port}"};
+    delete @$jar{ grep {/\A(?:$forgets) /} keys %$jar };
+    my @hop = $keycloak->login( $late, $first, 'ann', stop => qr{\A\Q$back\E} );
+    ok( ( grep { $_->{url} =~ m{/authorize/callback/plain\?} && $_->{url} =~ $state } @hop ),
+        '... Keycloak answers so' ) or diag( map {"$_->{url}\n"} @hop );
+    like( $late->url, qr/\A\Q$back\E.*code=/, '... and the first gets its code, without a password' )
+      or diag( $hop[-1]->text );
+    return;
+}
+left_behind( 'expired_once (F3)', 'AUTH_SESSION_ID|KC_RESTART',   qr/error_description=authentication_expired/ );
+left_behind( 'the answer of another tab (F2)', 'AUTH_SESSION_ID', qr/[?&]code=/ );
 
 done_testing;

@@ -50,16 +50,21 @@ sub start {
             "--http-port=$port",
             "--hostname=$self->{outer}", '--hostname-backchannel-dynamic=true' ] );
     my $until = time + 120 * Authz::Process::patience();
-    while ( !defined $self->{token} ) {
+    while ( !defined $self->_token ) {
         die 'Keycloak does not start: ' . $self->{process}->log_text
           if time > $until || !$self->{process}->alive;
         sleep 0.3;
-        my $answer = $self->http->post(
-            '/realms/master/protocol/openid-connect/token',
-            form => [ grant_type => 'password', client_id => 'admin-cli', username => 'admin', password => 'admin' ] );
-        $self->{token} = $answer->member('access_token') if $answer->status == 200;
     }
     return $self;
+}
+
+# A token of the administrator, which lives for a minute; undef while Keycloak does not answer.
+sub _token {
+    my ($self) = @_;
+    my $answer = $self->http->post(
+        '/realms/master/protocol/openid-connect/token',
+        form => [ grant_type => 'password', client_id => 'admin-cli', username => 'admin', password => 'admin' ] );
+    return $answer->status == 200 ? $answer->member('access_token') : undef;
 }
 
 sub http    { my ($self) = @_; return Authz::Client->new( port => $self->{port}, foreign => 1 ) }
@@ -71,7 +76,7 @@ sub realm {
     my ( $self, $name, %more ) = @_;
     my $answer = $self->http->post(
         '/admin/realms',
-        headers => [ Authorization => "Bearer $self->{token}" ],
+        headers => [ Authorization => 'Bearer ' . $self->_token ],
         json    => { realm => $name, enabled => \1, sslRequired => 'none', %more } );
     die "realm $name: " . $answer->text if $answer->status != 201;
     return $self;
