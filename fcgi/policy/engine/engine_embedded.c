@@ -74,6 +74,8 @@ read_stored(struct op *op, const struct plan_current *stored, struct shared_tree
     if (stored->plan != NULL)
         st = archive_unpack(op->mem, stored->plan, stored->plan_length, POLICY_PLAN_MAX, &plan,
                             &texts.plan_length);
+    if (st == AZ_INVALID || st == AZ_TOO_LARGE)
+        plan_forget(op, stored->modules);
     if (st == AZ_OK)
         st = read_data(op, stored, newest, made, &texts);
     if (st != AZ_OK)

@@ -2,6 +2,7 @@
 
 #include "store/policy/plans.h"
 
+#include "base/log.h"
 #include "store/db/db.h"
 #include "store/db/trip/db_row.h"
 
@@ -17,6 +18,10 @@ static const struct db_stmt plan_store_stmt = {
     "DO UPDATE SET plan = excluded.plan, note = excluded.note, created_at = now() WHERE p.plan IS "
     "NULL",
     3};
+static const struct db_stmt plan_forget_stmt = {
+    "plan_forget",
+    "UPDATE policy_plan SET plan = NULL, note = 'the stored plan was damaged' WHERE modules = $1",
+    1};
 #define LOOSE " NOT EXISTS (SELECT 1 FROM bundle b WHERE b.modules = p.modules)"
 static const struct db_stmt plan_bound_stmt = {
     "plan_bound",
@@ -66,6 +71,15 @@ plan_store(struct op *op, const struct plan_new *plan)
     db_octets(&params, plan->plan, plan->length);
     db_text(&params, plan->note);
     return db_exec(op, &plan_store_stmt, &params, false, NULL);
+}
+
+enum az_status
+plan_forget(struct op *op, const char *modules)
+{
+    struct db_params params = {.count = 0};
+    db_text(&params, modules);
+    log_text(AZ_SEV_WARN, "a stored plan is damaged, and is made again", "%s", modules);
+    return db_exec(op, &plan_forget_stmt, &params, false, NULL);
 }
 
 enum az_status

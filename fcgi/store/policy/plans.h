@@ -32,6 +32,10 @@ enum az_status plan_find(struct op *op, const char *modules, bool *ret, const ch
 /* Store a plan, in the open transaction or in one of its own. It replaces a row without a plan. */
 enum az_status plan_store(struct op *op, const struct plan_new *plan);
 
+/* Forget a plan that is damaged, so that the next save of its modules, or housekeeping, makes it
+ * again. */
+enum az_status plan_forget(struct op *op, const char *modules);
+
 /* Plans that are kept although no bundle has them, such as the plans of candidates. */
 #define PLANS_LOOSE_MAX 20
 

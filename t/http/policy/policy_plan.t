@@ -236,6 +236,30 @@ program();
 cmp_ok( $size, '>', 10_000, 'the upkeep tries again, too' );
 is( $note, '', '... and the reason is forgotten' );
 
+# ---- a stored plan that is damaged
+
+my $damage = sub { $stack->sql(q{UPDATE policy_plan SET plan = substring(plan FROM 1 FOR 2000)}) };
+my $kept   = rule('a := 9');
+$damage->();
+answer_is( deploy($kept), 200, 'a save whose stored plan is damaged' );
+cmp_ok( ( served() )[0], '>', 10_000, '... makes it again' );
+is( ( served() )[1], '', '... whole' );
+$damage->();
+answer_is( deploy( rule('a := 10') ), 200, 'a save after a revision whose plan is damaged' );
+$damage->();
+answer_is(
+    $stack->admin(
+        POST => '/admin/api/policy-bundle/deploy',
+        json => { data => [ { dataKey => 'custom.plan', payload => { a => 1 } } ] } ),
+    200,
+    'a save of data alone' );
+cmp_ok( ( served() )[0], '>', 10_000, '... makes it again, too' );
+$damage->();
+$stack->restart_service;
+is( $stack->http->get('/health/live')->status, 200, 'a start with a damaged plan' );
+$stack->http->get('/health/ready');
+cmp_ok( ( plan_of_upkeep() )[0], '>', 10_000, '... which the next upkeep makes again' );
+
 $stack->sql('DELETE FROM policy_plan');
 $stack->sql('UPDATE bundle SET modules = NULL');
 is( ( served() )[0], 0, 'a bundle from before plans has none' );

@@ -163,6 +163,28 @@ run_program(struct op *op, struct planning *planning, const struct bundle_module
         planning->note = "the process for opa build cannot be made";
 }
 
+/* Unpack the plan that is stored, so that a damaged one is made again and ends no save. */
+static enum az_status
+take_stored(struct op *op, struct planning *planning)
+{
+    struct plan_stored stored;
+    char *text = NULL;
+    enum az_status st = plan_fetch_named(op, planning->modules, &stored);
+    if (st != AZ_OK)
+        return st;
+    planning->known = stored.plan != NULL;
+    if (planning->known)
+        st = archive_unpack(planning, stored.plan, stored.plan_length, POLICY_PLAN_MAX, &text,
+                            &planning->made.length);
+    planning->made.text = text;
+    if (st != AZ_INVALID && st != AZ_TOO_LARGE)
+        return st == AZ_OK ? AZ_OK : op_no_memory(op);
+    planning->known = false;
+    planning->note = NULL;
+    planning->made.text = NULL;
+    return plan_forget(op, planning->modules);
+}
+
 /* Begin to plan the modules, if `wanted`. */
 static enum az_status
 begin(struct op *op, const struct bundle_modules *modules, const char *name, bool wanted,
@@ -178,6 +200,8 @@ begin(struct op *op, const struct bundle_modules *modules, const char *name, boo
     if ((st = plan_find(op, name, &planning->known, &planning->note)) != AZ_OK)
         return st;
     planning->modules = name;
+    if (planning->known && (st = take_stored(op, planning)) != AZ_OK)
+        return st;
     if (!planning->known)
         run_program(op, planning, modules);
     return AZ_OK;
@@ -434,16 +458,13 @@ enum az_status
 planning_text(struct op *op, struct planning *planning, struct rego_plan_text **ret,
               struct plan_lack *ret_lack)
 {
-    enum az_status st = AZ_OK;
     *ret_lack = (struct plan_lack){.why = NULL};
-    if (planning->known)
-        st = plan_read(op, planning->modules, &planning->made);
-    else
+    if (!planning->known)
         await_text(op, planning);
     if (!planning->known && planning->made.text == NULL)
         *ret_lack = lack_of(op, planning);
     *ret = &planning->made;
-    return st;
+    return AZ_OK;
 }
 
 enum az_status

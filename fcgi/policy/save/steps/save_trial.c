@@ -24,7 +24,8 @@ struct trying {
     struct save_outcome *outcome;
 };
 
-/* Unpack a stored plan. */
+/* Unpack a stored plan. A damaged one is none: OPA decides by it, and the next save that needs it
+ * makes it again. */
 static enum az_status
 unpack_plan(struct op *op, const struct plan_stored *stored, struct trial_policy *ret)
 {
@@ -34,9 +35,7 @@ unpack_plan(struct op *op, const struct plan_stored *stored, struct trial_policy
     enum az_status st = archive_unpack(op->mem, stored->plan, stored->plan_length, POLICY_PLAN_MAX,
                                        &text, &ret->plan_length);
     ret->plan = text;
-    return st == AZ_OK
-               ? AZ_OK
-               : op_fail(op, AZ_SERVER_ERROR, NULL, "a stored plan is damaged, or no memory");
+    return st == AZ_OK || st == AZ_INVALID || st == AZ_TOO_LARGE ? AZ_OK : op_no_memory(op);
 }
 
 /* The policy before the candidate, for trial_run(). */
