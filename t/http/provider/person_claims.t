@@ -171,6 +171,24 @@ my $app_token = do {
     Authz::Grant->redeem( $stack, $app, $back{code} )->member('access_token');
 };
 is( userinfo_of($app_token)->{sub}, 'many', '... at issue and in evaluation 2' );
+
+# Cedar sees them as well.
+my $cedar =
+    'forbid (principal is User, action, resource) when { principal has claims_incomplete && '
+  . 'principal.claims_incomplete.containsAny(["groups", "*"]) };';
+my $rule = $stack->admin(
+    PUT  => '/admin/api/policy-rules/by-path',
+    json => {
+        path => 'custom/claims.cedar', kind => 'cedar', content => $cedar, version => '1', enabled => JSON::PP::true() }
+);
+like( $rule->status, qr/\A20[01]\z/, 'a Cedar rule about claims_incomplete' ) or diag( $rule->text );
+%back = sign_in( { sub => 'many', userinfo => { groups => [ @groups, 'c-42' ] } } );
+is( $back{error}, 'access_denied', '... denies a person whose groups are not all there (U5)' );
+%back = sign_in( { sub => 'bob', groups => ['a'] } );
+ok( defined $back{code}, '... and nobody else' ) or diag( explain( \%back ) );
+is( $stack->http->get( '/userinfo', headers => [ Authorization => "Bearer $app_token" ] )->status,
+    401, '... in evaluation 2, too' );
+$stack->admin( DELETE => '/admin/api/policy-rules/' . $rule->json->{id} );
 $stack->patch_row( 'svc.operator.controls.claims', { incomplete => 'deny' } );
 is( $stack->http->get( '/userinfo', headers => [ Authorization => "Bearer $app_token" ] )->status,
     401, 'evaluation 2 denies such a token as soon as the row does' );

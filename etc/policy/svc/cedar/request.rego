@@ -107,7 +107,7 @@ entry(entity, stated) := {
 	own := object.get(row, "attrs", {})
 }
 
-facts_of_user := ["acr", "amr", "auth_time", "claims", "idp", "iss"]
+facts_of_user := ["acr", "amr", "auth_time", "claims", "claims_incomplete", "idp", "iss"]
 
 stated_of_principal := record(object.filter(ask.subject, facts_of_user)) if input.evaluation in {"issue", "preview", "introspect"}
 
