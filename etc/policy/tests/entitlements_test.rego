@@ -243,6 +243,19 @@ test_the_gateway_entitlement_covers_the_gateways_resources if {
 	mine(gateway, named("https://as.example/gateway/x")).allow
 }
 
+# world.md G4
+test_a_slash_at_the_end_of_an_address_below_the_gateway_changes_nothing if {
+	every path in ["mcp", "mcp/notes", "x"] {
+		bare := concat("", ["https://as.example/gateway/", path])
+		mine(with_cc({"resources": [concat("", [bare, "/"])]}), named(bare)).allow
+		mine(with_cc({"resources": [bare]}), named(concat("", [bare, "/"]))).allow
+		fixture.refused(mine(with_cc({"resources": [concat("", [bare, "//"])]}), named(bare)), "resource_not_entitled")
+		fixture.refused(mine(with_cc({"resources": [concat("", [bare, "/y"])]}), named(bare)), "resource_not_entitled")
+	}
+	fixture.refused(mine(with_cc({"resources": ["https://as.example/gateway/"]}), named("https://as.example/gateway/mcp")), "resource_not_entitled")
+	fixture.refused(mine(with_cc({"resources": ["https://as.example/gateway/"]}), named("https://as.example/gateway")), "resource_not_entitled")
+}
+
 test_the_gateway_entitlement_covers_nothing_else if {
 	every indicator in [
 		"https://as.example/gateway", "https://as.example/gateway/", "https://as.example/gatewayx/y",

@@ -195,6 +195,18 @@ for my $path ( '/gateway/mcp', '/gateway/mcp/shop' ) {
     is( list( "$path/", @once )->status, 401, 'G4: ... also by the other spelling' );
 }
 
+my @slashed = $stack->make_client(
+    'slashed',
+    { grants => ['client_credentials'], scopes => ['mcp'], resources => [ $stack->base . '/gateway/mcp/' ] } );
+for my $end ( '', '/' ) {
+    my $got = $stack->token( @slashed, scope => 'mcp', resource => $stack->base . "/gateway/mcp$end" );
+    is( $got->status, 200, "G4 slash_resource: a client whose row has the slash may ask with '$end'" );
+    is( list( '/gateway/mcp', Authz::Client::bearer( $got->member('access_token') ) )->status,
+        200, 'G4: ... for a token that is good there' );
+}
+is( $stack->token( @slashed, scope => 'mcp', resource => $stack->base . '/gateway/mcp/shop' )->member('error'),
+    'invalid_target', 'G4: ... and for nothing below' );
+
 # ---- G1: pages of other origins at the proxy
 
 my $page = 'https://app.example';

@@ -2,7 +2,7 @@
 package svc.lib.url
 
 # The equal forms of an indicator: `https://h` and `https://h/` are the same resource. With a path, a
-# trailing slash names another resource.
+# trailing slash names another resource, but not below the service's gateway, whose endpoints answer at both.
 forms(indicator) := {indicator, concat("", [indicator, "/"])} if {
 	parts := split(indicator, "/")
 	count(parts) == 3
@@ -14,6 +14,10 @@ else := {indicator, concat("/", array.slice(parts, 0, 3))} if {
 	count(parts) == 4
 	parts[3] == ""
 	authority_only(indicator, parts)
+} else := {bare, concat("", [bare, "/"])} if {
+	bare := trim_suffix(indicator, "/")
+	not endswith(bare, "/")
+	is_gateway(bare)
 } else := {indicator}
 
 authority_only(indicator, parts) if {
