@@ -61,9 +61,10 @@ const char *resource_secrets_place(TALLOC_CTX *mem, const char *name);
 /*
  * Record an event: the next status by the rules of managed/status.h, with its reason (NULL: that of
  * the event). An event that changes nothing in the status that was read costs no trip; others cost
- * one. A failure of the database is logged and not returned: the call is over.
+ * one. A failure of the database is logged and not returned: the call is over. True if it
+ * was news.
  */
-void resource_event(struct op *op, const struct managed_resource *resource,
+bool resource_event(struct op *op, const struct managed_resource *resource,
                     enum managed_event event, const char *reason);
 
 /* The outcome of a probe. */

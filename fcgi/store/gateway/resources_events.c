@@ -87,19 +87,20 @@ reason_is_news(const struct managed_resource *resource, enum managed_event event
            && strncmp(shown, MANAGED_REDIRECTS, strlen(MANAGED_REDIRECTS)) != 0;
 }
 
-void
+bool
 resource_event(struct op *op, const struct managed_resource *resource, enum managed_event event,
                const char *reason)
 {
     const struct managed_state state = resource_state_of(resource);
     if (!managed_event_is_news(&state, event) && !reason_is_news(resource, event, reason))
-        return;
+        return false;
     const struct az_fault before = op->fault;
     az_fault_clear(&op->fault);
     if (write_event(op, resource, event, reason, NULL) != AZ_OK)
         log_text(AZ_SEV_ERROR, "status of a managed resource not stored", "%s: %s", resource->name,
                  op->fault.detail);
     op->fault = before;
+    return true;
 }
 
 enum az_status

@@ -45,8 +45,8 @@ refuse_redirect(struct peer_exchange *it, const char *location)
     const char *why = peer_redirect_text(it->op->mem, resource->upstream_url, location);
     if (why == NULL)
         return op_no_memory(it->op);
-    log_text(AZ_SEV_WARN, "gateway", "%s: %s", resource->name, why);
-    resource_event(it->op, resource, MANAGED_REDIRECTED, why);
+    if (resource_event(it->op, resource, MANAGED_REDIRECTED, why))
+        log_text(AZ_SEV_WARN, "gateway", "%s: %s", resource->name, why);
     return op_fail(it->op, AZ_UPSTREAM_INVALID, NULL, "%s", why);
 }
 
