@@ -243,7 +243,7 @@ test_the_gateway_entitlement_covers_the_gateways_resources if {
 	mine(gateway, named("https://as.example/gateway/x")).allow
 }
 
-# world.md G4
+# gateway-admin.md 1.4
 test_a_slash_at_the_end_of_an_address_below_the_gateway_changes_nothing if {
 	every path in ["mcp", "mcp/notes", "x"] {
 		bare := concat("", ["https://as.example/gateway/", path])
