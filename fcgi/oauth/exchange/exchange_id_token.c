@@ -123,12 +123,12 @@ verify_id_token(struct id_token_reading *reading)
 
 /*
  * Keep the claims of the token. It may have fewer than a sign-in, which asks for userinfo, so that
- * a deny by group would permit. `before`, of the person's last sign-in, tells which are missing;
- * with NULL any may be, at a provider whose userinfo was joined (world.md U2). Without a provider
- * nobody signs in, and the token is whole.
+ * a deny by group would permit. What `seen` has of the last sign-in tells which are missing; with
+ * NULL any may be, at a provider whose userinfo was joined, and so may any of a person who was
+ * stored before that (world.md U2). Without a provider nobody signs in, and the token is whole.
  */
 static enum az_status
-keep_claims(struct id_token_reading *reading, const json_t *before)
+keep_claims(struct id_token_reading *reading, const struct subject_seen *seen)
 {
     struct op *op = &reading->req->op;
     const struct identity_provider *provider = reading->provider;
@@ -137,8 +137,9 @@ keep_claims(struct id_token_reading *reading, const json_t *before)
     if (provider != NULL) {
         answers.lists = (const char *const *) provider->list_claims;
         answers.only = (const char *const *) provider->claims;
-        answers.before = before;
-        if (before == NULL)
+        answers.before = seen != NULL ? seen->claims : NULL;
+        answers.lost = seen != NULL && seen->older;
+        if (seen == NULL)
             st = provider_userinfo_had(op, provider->id, &answers.lost);
     }
     if (st != AZ_OK)
@@ -181,7 +182,7 @@ meet_person(struct id_token_reading *reading, bool fresh, struct subject_seen *r
         .providers_version = providers->version,
     };
     st = subject_meet(op, &met, ret);
-    return st == AZ_OK && ret->claims != NULL ? keep_claims(reading, ret->claims) : st;
+    return st == AZ_OK && ret->claims != NULL ? keep_claims(reading, ret) : st;
 }
 
 static enum az_status

@@ -12,7 +12,7 @@
 static const struct db_stmt subject_meet_stmt = {
     "subject_meet",
     "WITH list AS (SELECT last_value <> $8 AS stale FROM identity_provider_version_seq),"
-    " known AS (SELECT s.subject, s.claims FROM subject s, list"
+    " known AS (SELECT s.subject, s.claims, s.signed_in_at FROM subject s, list"
     "   WHERE s.issuer = $1 AND s.upstream_sub = $2 AND NOT list.stale),"
     " person AS (INSERT INTO subject (subject, issuer, upstream_sub, idp_id, claims)"
     "   SELECT CASE WHEN EXISTS (SELECT 1 FROM subject WHERE subject = $4)"
@@ -23,7 +23,9 @@ static const struct db_stmt subject_meet_stmt = {
     " home AS (INSERT INTO home_issuer (issuer) SELECT $7 FROM list"
     "   WHERE NOT list.stale AND $7::text IS NOT NULL"
     "    AND NOT EXISTS (SELECT 1 FROM home_issuer) ON CONFLICT DO NOTHING)"
-    " SELECT coalesce(k.subject, n.subject) AS subject, list.stale, k.claims"
+    " SELECT coalesce(k.subject, n.subject) AS subject, list.stale, k.claims,"
+    "  EXISTS (SELECT 1 FROM provider_userinfo u JOIN identity_provider p ON p.id = u.idp"
+    "   WHERE p.issuer = $1 AND k.signed_in_at < u.first_at) AS older"
     " FROM list LEFT JOIN known k ON true LEFT JOIN person n ON true",
     8};
 /* clang-format off */
@@ -31,6 +33,7 @@ static const struct db_column subject_meet_columns[] = {
     {"subject", DB_INTO(struct subject_seen, name)},
     {"stale",   DB_INTO(struct subject_seen, stale), .needed = true},
     {"claims",  DB_INTO(struct subject_seen, claims)},
+    {"older",   DB_INTO(struct subject_seen, older), .needed = true},
 };
 /* clang-format on */
 

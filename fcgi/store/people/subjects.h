@@ -23,6 +23,7 @@ struct subject_met {
 struct subject_seen {
     const char *name;
     json_t *claims; /* as stored, of a person who was known before; or NULL */
+    bool older;     /* they are from before userinfo of the provider was joined first */
     bool stale;     /* the list of providers has changed: nothing was written, and name is NULL */
 };
 

@@ -226,6 +226,9 @@ lacks( exchange( token( claims( sub => 'eve' ) ) ), ['groups'], 'a token without
 oauth_ok( exchange( token( claims( sub => 'eve', groups => 'c-42' ) ) ), {}, '... one with it is whole' );
 is_deeply( asked()->{subject}{claims}{groups}, ['c-42'], '... and a text is a list of one (U4)' );
 lacks(
+    exchange( token( claims( sub => 'dora' ) ) ), ['*'],
+    'a person who was stored by an exchange before userinfo was joined first, and never signed in' );
+lacks(
     exchange( token( claims( sub => 'new' ) ) ), ['*'],
     'a person who never signed in, at a provider whose userinfo was joined' );
 lacks( exchange( token( claims( sub => 'new' ) ) ), ['*'], '... is so at the second token, too' );
