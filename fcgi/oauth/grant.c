@@ -288,13 +288,15 @@ grant_check_registered(struct request *req, const struct grant *grant)
                    "The client is not registered for this grant type", NULL);
 }
 
-/* True if a proxy passed the request on that is not counted, so that the address is its own. */
+/* True if the address may be that of a proxy: one that is not counted passed the request on, or the
+ * one that is counted did not say for whom. */
 static bool
-came_by_unnamed_proxy(const struct request *req)
+may_be_proxy(const struct request *req)
 {
-    return request_has_unnamed_proxy(req)
-           || (req->op.az->cfg->trusted_proxy_count == 0
-               && req->io->variable(req->io, "HTTP_FORWARDED") != NULL);
+    bool named = req->io->variable(req->io, "HTTP_X_FORWARDED_FOR") != NULL;
+    return req->op.az->cfg->trusted_proxy_count > 0
+               ? !named
+               : named || req->io->variable(req->io, "HTTP_FORWARDED") != NULL;
 }
 
 enum az_status
@@ -304,7 +306,7 @@ grant_network(struct request *req, const unsigned char family[UUID7_OCTETS],
     unsigned char address[ADDRESS_OCTETS_MAX], mac[SHA256_OCTETS];
     size_t length = address_counted(req->ip, address);
     *ret = NULL;
-    if (length == 0 || network_is_loopback(req->ip) || came_by_unnamed_proxy(req))
+    if (length == 0 || network_is_loopback(req->ip) || may_be_proxy(req))
         return AZ_OK;
     if (hmac_sha256(family, UUID7_OCTETS, address, length, mac) != AZ_OK)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "HMAC of a network failed");

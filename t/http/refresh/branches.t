@@ -4,14 +4,17 @@
 use strict;
 use warnings;
 
-use MIME::Base64 ();
+use IO::Socket::UNIX ();
+use MIME::Base64     ();
+use Socket           qw(SOCK_STREAM);
 use Test::More;
 
 use Authz::Check;
-use Authz::Client ();
-use Authz::Dpop   ();
-use Authz::Grant  ();
-use Authz::Stack  ();
+use Authz::Client  ();
+use Authz::Dpop    ();
+use Authz::FastCgi ();
+use Authz::Grant   ();
+use Authz::Stack   ();
 
 # So many requests at once may wait for the engine for long on a busy machine, which is no error of ours.
 my %setting = ( SVC_TRUSTED_PROXY_COUNT => 1, SVC_POLICY_TIMEOUT_MS => 20_000 );
@@ -199,6 +202,37 @@ for my $loopback ( undef, '127.0.0.1', '127.8.9.10', '::1', '::ffff:127.0.0.1', 
         siblings_end( $loopback, $mine, $loopback, $other, 'siblings' );
     };
 }
+
+# A refresh as a web server passes it on, whose peer has this address.
+sub passed_on {
+    my ( $peer, $token, %field ) = @_;
+    my $body   = Authz::Client::form( @{ form_of($token) } );
+    my $socket = IO::Socket::UNIX->new( Peer => "$one->{dir}/core.sock", Type => SOCK_STREAM ) or die "core.sock: $!";
+    my %head =
+      ( REQUEST_METHOD => 'POST', REQUEST_URI => '/token', SCRIPT_NAME => '/token', SERVER_PROTOCOL => 'HTTP/1.1' );
+    Authz::FastCgi::send_request(
+        $socket,
+        variables => {
+            %head, %field,
+            REMOTE_ADDR    => $peer,
+            CONTENT_TYPE   => 'application/x-www-form-urlencoded',
+            CONTENT_LENGTH => length $body,
+        },
+        body => $body );
+    return Authz::FastCgi::answer($socket) =~ /"refresh_token":"([^"]+)"/ ? $1 : undef;
+}
+
+subtest silent_proxy_unknown => sub {
+    for my $field ( [], [ HTTP_FORWARDED => "for=$home" ] ) {
+        my $first = family();
+        ok( passed_on( '10.0.0.1', $first, @$field ), 'a proxy is counted, and no X-Forwarded-For is there' )
+          for 1 .. 2;
+        is( branches(), 1, '... so the address may be that of the proxy: no branch (world.md R2)' );
+    }
+    my $first = family();
+    ok( passed_on( '10.0.0.1', $first, HTTP_X_FORWARDED_FOR => $home ), 'with it' ) for 1 .. 2;
+    is( branches(), 2, '... there is' );
+};
 
 is( $one->sql(
         q{SELECT count(DISTINCT used_net) FROM refresh_token WHERE length(used_net) = 16 AND used_branches IS NOT NULL
