@@ -99,4 +99,16 @@ is( $linked->(q{SELECT string_agg(name, ' ' ORDER BY name) FROM managed_resource
     join( ' ', map { $_->[0] } grep { $_->[3] } @links ),
     'resources that may be registered with the shared redirect address keep it' );
 
+# Claims of providers (world.md U2, U4, U8).
+my $claims =
+  upgraded( $providers . people( [ 'ann', 'first', 'ann', 1 ] ) . q{UPDATE subject SET idp_id = 'first';}, 54 );
+is( $claims->(q{SELECT string_agg(p.idp_id, ' ') FROM provider_userinfo u JOIN identity_provider p ON p.id = u.idp}),
+    'first',
+    'upgraded_rows: a provider with people is taken to have joined userinfo, one without is not' );
+is( $claims->('SELECT count(*) FROM identity_provider WHERE list_claims IS NULL AND claims IS NULL'),
+    2, '... and providers from before have neither listClaims nor claims' );
+is( $claims->(q{SELECT string_agg(issuer, ' ' ORDER BY issuer) FROM provider_issuer}),
+    'https://first https://second',
+    '... and their issuers are taken' );
+
 done_testing;
