@@ -140,6 +140,8 @@ static const struct output_column client_columns[] = {
     {"name", 0, "NAME", AT(name), false, "Name that people see"}, \
     {"no-auth-time", 0, NULL, AT(no_auth_time), false, \
      "The provider does not tell it, so prompt=login and max_age are login_required there"}, \
+    {"prompt", 0, "WORD...", AT(prompts), false, \
+     "Word of prompt that the provider takes; may be repeated"}, \
     {"scope", 0, "SCOPE...", AT(scopes), false, \
      "Scope that is requested from the provider; may be repeated"}, \
     {"token-auth-method", 0, "METHOD", AT(auth_method), false, \
@@ -175,6 +177,7 @@ static const struct admin_member idp_members[] = {
     {AT(logo),                   "logo",                  ADMIN_LOGO},
     {AT(name),                   "name",                  ADMIN_TEXT},
     {AT(no_auth_time),           "sendsAuthTime",         ADMIN_FALSE},
+    {AT(prompts),                "prompts",               ADMIN_WORDS},
     {AT(scopes),                 "scopes",                ADMIN_WORDS},
     {AT(token_endpoint),         "tokenEndpoint",         ADMIN_TEXT},
     {AT(userinfo_endpoint),      "userinfoEndpoint",      ADMIN_TEXT},

@@ -73,7 +73,7 @@ struct cli_choices {
     /* Members and filters of the verbs of the admin API (admin_verbs.c). */
     bool enable, disable, dpop_bound, dpop_optional, pkce_required, pkce_optional, auth_time,
         no_auth_time, all, create, send;
-    const char *url, *default_scope, *pin, *idp;
+    const char *url, *default_scope, *pin, *idp, *prompts;
     const char *name, *type, *auth_method, *redirect_uris, *logout_uris, *scopes, *client_uri;
     const char *logo_uri, *logo, *jwks, *jwks_uri, *id_token_alg, *file, *client, *subject,
         *authorization_endpoint;

@@ -12,12 +12,24 @@
 /* Room for a decimal number. */
 #define NUMBER_SIZE 24
 
+/* Return the words of prompt, or NULL. A request with none is shown on no page. */
 static const char *
-prompt_text(const struct authorization *authorization)
+prompt_text(TALLOC_CTX *mem, const struct authorization *authorization)
 {
-    if (authorization->prompt_login)
-        return authorization->prompt_consent ? "login consent" : "login";
-    return authorization->prompt_consent ? "consent" : NULL;
+    const struct {
+        bool asked;
+        const char *word;
+    } words[] = {
+        {authorization->prompt_login,   "login"         },
+        {authorization->prompt_consent, "consent"       },
+        {authorization->prompt_select,  "select_account"},
+        {authorization->prompt_create,  "create"        },
+    };
+    json_t *list = jsonx_own(mem, json_array());
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (words[i].asked && json_array_append_new(list, json_string(words[i].word)) != 0)
+            return NULL;
+    return json_array_size(list) > 0 ? words_join(mem, list) : NULL;
 }
 
 const char *
@@ -45,7 +57,7 @@ authorize_link(struct request *req, const struct authorization *authorization, c
         {"resource",              authorization->resource},
         {"resource_types",        types != NULL ? words_join(mem, types) : NULL},
         {"authorization_details", details != NULL ? jsonx_dump(mem, details) : NULL},
-        {"prompt",                prompt_text(authorization)},
+        {"prompt",                prompt_text(mem, authorization)},
         {"max_age",               aged ? number : NULL},
         {"acr_values",            authorization->acr_values},
         {"login_hint",            authorization->login_hint},

@@ -33,7 +33,8 @@ const struct route_param authorize_params[] = {
     {.name = "resource", .repeatable = true, .help = "Indicator of a resource (RFC 8707)"},
     {.name = "resource_types", .help = "URIs of resource types, separated by spaces"},
     {.name = "authorization_details", .help = "JSON array of details (RFC 9396)"},
-    {.name = "prompt", .help = "none, login and consent, separated by spaces"},
+    {.name = "prompt",
+     .help = "none, login, consent, select_account and create, separated by spaces"},
     {.name = "max_age", .help = "Most seconds since the user signed in"},
     {.name = "acr_values", .help = "Sent to the identity provider"},
     {.name = "login_hint", .help = "Sent to the identity provider"},
@@ -81,9 +82,11 @@ static const struct {
     const char *word;
     size_t offset;
 } prompts[] = {
-    {"none",    AT(prompt_none)   },
-    {"login",   AT(prompt_login)  },
-    {"consent", AT(prompt_consent)},
+    {"none",           AT(prompt_none)   },
+    {"login",          AT(prompt_login)  },
+    {"consent",        AT(prompt_consent)},
+    {"select_account", AT(prompt_select) },
+    {"create",         AT(prompt_create) },
 };
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
@@ -300,11 +303,13 @@ read_prompt(struct request *req, struct authorization *authorization)
     for (const char *c = prompt != NULL ? prompt : ""; *c != '\0';) {
         size_t length = strcspn(c, " ");
         if (length > 0 && !set_prompt(authorization, c, length))
-            return authorize_refuse(req, "prompt must be none, login or consent");
+            return authorize_refuse(
+                req, "prompt must be none, login, consent, select_account or create");
         c += length + (c[length] == ' ');
     }
     if (authorization->prompt_none
-        && (authorization->prompt_login || authorization->prompt_consent))
+        && (authorization->prompt_login || authorization->prompt_consent
+            || authorization->prompt_select || authorization->prompt_create))
         return authorize_refuse(req, "prompt=none cannot be combined with other values");
     return AZ_OK;
 }

@@ -107,15 +107,29 @@ describe_asked(struct request *req, const struct authorization *authorization,
     return describe_access(req, &access, values);
 }
 
-/* Offer to sign in as another person: the same request with prompt=login and without the hints that
- * lead to the present account. A request that came as a long form does not fit into a link and gets
+/* True if the provider of the session tells when a person signed in. */
+static bool
+tells_time(struct request *req, const struct session *session)
+{
+    const struct identity_providers *list;
+    if (identity_providers_get(&req->op, false, &list) != AZ_OK)
+        return true;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->provider[i].id == session->idp)
+            return list->provider[i].sends_auth_time;
+    return true;
+}
+
+/* Offer to sign in as another person: the same request with prompt=login, or with select_account at
+ * a provider where that would be refused (world.md F4), and without the hints that lead to the
+ * present account. A request that came as a long form does not fit into a link and gets
  * no offer. */
 static enum az_status
-describe_switch(struct request *req, const struct authorization *authorization,
-                struct jsonx_build *values)
+describe_switch(struct request *req, const struct waiting *waiting, struct jsonx_build *values)
 {
-    struct authorization other = *authorization;
-    other.prompt_login = true;
+    struct authorization other = waiting->authorization;
+    other.prompt_login = tells_time(req, &waiting->session);
+    other.prompt_select = !other.prompt_login;
     other.login_hint = NULL;
     const char *url = authorize_link(req, &other, NULL);
     if (url == NULL)
@@ -140,7 +154,7 @@ consent_show_handle(struct request *req)
     if (st == AZ_OK)
         st = describe_asked(req, authorization, &values);
     if (st == AZ_OK)
-        st = describe_switch(req, authorization, &values);
+        st = describe_switch(req, &waiting, &values);
     if (st != AZ_OK)
         return st;
     describe_client(req, req->client, &values);

@@ -11,8 +11,10 @@
 #include "http/page/page.h"
 #include "oauth/client_auth/client_assertion.h"
 #include "oauth/grants.h"
+#include "oidc/upstream/upstream_endpoints.h"
 #include "policy/decide/registry.h"
 #include "policy/decide/trust.h"
+#include "store/people/identity_providers.h"
 #include "store/tokens/signing_keys.h"
 
 /* Member names of the endpoints, and their paths below the issuer. */
@@ -44,7 +46,7 @@ static const struct {
     {"claims_supported",                              {"sub", "name", "email", "preferred_username", "email_verified"}},
     {"code_challenge_methods_supported",              {"S256"}                                                        },
     {"backchannel_token_delivery_modes_supported",    {"poll"}                                                        },
-    {"prompt_values_supported",                       {"none", "login", "consent"}                                    },
+    {"prompt_values_supported",                       {"none", "login", "consent", "select_account"}                  },
     {"token_endpoint_auth_methods_supported",
      {"client_secret_basic", "client_secret_post", PRIVATE_KEY_JWT, "none"}                                           },
     {"introspection_endpoint_auth_methods_supported",
@@ -84,6 +86,7 @@ static const char *const workload_lists[] = {
 struct discovery_parts {
     json_t *details_types; /* array of authorization_details types */
     bool workloads;        /* there is a SPIFFE trust bundle */
+    bool create;           /* an enabled provider announces prompt=create */
 };
 
 /* Add the tags of the languages of the pages. */
@@ -122,10 +125,28 @@ build(struct request *req, const struct discovery_parts *parts)
         document.lost |= json_array_append_new(json_object_get(document.value, workload_lists[i]),
                                                json_string(SPIFFE_JWT))
                          != 0;
+    if (parts->create)
+        document.lost |=
+            json_array_append_new(json_object_get(document.value, "prompt_values_supported"),
+                                  json_string("create"))
+            != 0;
     if (req->op.az->dpop_algs != NULL) /* RFC 9449 5.1 */
         jsonx_set(&document, "dpop_signing_alg_values_supported",
                   words_array(req->op.az->dpop_algs));
     return jsonx_built(&document);
+}
+
+/* *ret: a person can make an account at an enabled provider (world.md F5). */
+static enum az_status
+find_create(struct request *req, bool *ret)
+{
+    const struct identity_providers *list;
+    enum az_status st = identity_providers_get(&req->op, true, &list);
+    size_t asked = 0;
+    for (size_t i = 0; st == AZ_OK && i < list->count && asked < UPSTREAM_CREATE_MAX && !*ret; i++)
+        if (list->provider[i].enabled && ++asked > 0)
+            *ret = upstream_creates(&req->op, &list->provider[i]);
+    return st;
 }
 
 enum az_status
@@ -136,6 +157,8 @@ discovery_handle(struct request *req)
     enum az_status st = registry_type_names(&req->op, &parts.details_types);
     if (st == AZ_OK)
         st = trust_spiffe(&req->op, registry_revision(&req->op), &trust);
+    if (st == AZ_OK)
+        st = find_create(req, &parts.create);
     if (st != AZ_OK)
         return st;
     parts.workloads = trust.bundle_url != NULL;

@@ -19,6 +19,7 @@
 #include "oidc/flow_preview.h"
 #include "oidc/session.h"
 #include "oidc/upstream/upstream.h"
+#include "oidc/upstream/upstream_endpoints.h"
 #include "oidc/upstream/upstream_fault.h"
 #include "store/people/consents.h"
 #include "store/people/sign_ins.h"
@@ -79,16 +80,20 @@ is_untimed(const struct flow_step *step)
 }
 
 /* Find the providers at which the user can sign in. The list is read again if it offers none,
- * several, one that cannot serve, or not the one that the client named; the insert of the sign-in
- * checks a single one. */
+ * several, one that cannot serve, or not the one that the client named, and for prompt=create; the
+ * insert of the sign-in checks a single one. */
 static enum az_status
 find_providers(struct flow_step *step)
 {
     bool hinted = false;
     enum az_status st = read_providers(step, step->fresh, &hinted);
-    bool doubt =
-        step->fits != 1 || is_untimed(step) || (step->authorization->idp_hint != NULL && !hinted);
-    return st == AZ_OK && doubt && !step->fresh ? read_providers(step, true, &hinted) : st;
+    bool create = step->authorization->prompt_create;
+    bool doubt = step->fits != 1 || is_untimed(step) || create
+                 || (step->authorization->idp_hint != NULL && !hinted);
+    if (st == AZ_OK && doubt && !step->fresh)
+        st = read_providers(step, true, &hinted);
+    return st == AZ_OK && create ? upstream_keep_creating(&step->req->op, step->fit, &step->fits)
+                                 : st;
 }
 
 /* Make the URL to which the browser is sent to sign in, and the row that waits for its return. */
@@ -103,6 +108,8 @@ prepare_sign_in(struct flow_step *step, struct sign_in_new *sign_in,
         .acr_values = authorization->acr_values,
         .ui_locales = authorization->ui_locales,
         .prompt_login = authorization->prompt_login,
+        .prompt_select = authorization->prompt_select,
+        .prompt_create = authorization->prompt_create,
         .max_age = authorization->max_age,
     };
     unsigned char nonce_hash[SHA256_OCTETS];

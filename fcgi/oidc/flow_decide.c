@@ -10,7 +10,10 @@
 bool
 flow_session_serves(const struct authorization *authorization, const struct session *session)
 {
-    if (!session->found || !authorization_is_fresh(authorization, session->auth_time))
+    /* OpenID Connect Core 3.1.2.1: the user chooses an account, or makes one. */
+    bool chooses = authorization->prompt_select || authorization->prompt_create;
+    if (!session->found || (chooses && !authorization->signed_in)
+        || !authorization_is_fresh(authorization, session->auth_time))
         return false;
     /* OpenID Connect Core 3.1.2.1: the hint names who must be signed in. */
     return !authorization->prompt_none || authorization->hint_subject == NULL

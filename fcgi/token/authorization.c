@@ -39,6 +39,8 @@ static const struct field authorization_fields[] = {
     {"prompt_none",    FIELD_BOOLEAN, INTO(prompt_none)},
     {"prompt_login",   FIELD_BOOLEAN, INTO(prompt_login)},
     {"prompt_consent", FIELD_BOOLEAN, INTO(prompt_consent)},
+    {"prompt_select",  FIELD_BOOLEAN, INTO(prompt_select)},
+    {"prompt_create",  FIELD_BOOLEAN, INTO(prompt_create)},
     {"signed_in",      FIELD_BOOLEAN, INTO(signed_in)},
     {"again",          FIELD_BOOLEAN, INTO(again)},
     {"own_page",       FIELD_BOOLEAN, INTO(own_page)},

@@ -35,7 +35,7 @@ struct authorization {
     const char *idp_hint;        /* idpId named by the client or chosen on the chooser page */
     const char *hint_subject; /* subject of id_token_hint: prompt=none applies to this user only */
     int64_t max_age;          /* seconds, or AUTHORIZATION_NO_MAX_AGE */
-    bool prompt_none, prompt_login, prompt_consent; /* prompt */
+    bool prompt_none, prompt_login, prompt_consent, prompt_select, prompt_create; /* prompt */
     bool signed_in;   /* the user has been at the provider for this request; no second redirect */
     bool again;       /* the sign-in expired at the provider, and was begun a second time */
     bool own_page;    /* no client asks: redirect_uri is a page of ours that needs a session */

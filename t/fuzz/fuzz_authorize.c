@@ -43,7 +43,8 @@ check_form(const struct request *req)
 static void
 check_limits(const struct authorization *a)
 {
-    MUST(!a->prompt_none || (!a->prompt_login && !a->prompt_consent));
+    MUST(!a->prompt_none
+         || (!a->prompt_login && !a->prompt_consent && !a->prompt_select && !a->prompt_create));
     MUST(a->max_age == AUTHORIZATION_NO_MAX_AGE || a->max_age >= 0);
     MUST(a->code_challenge != NULL && strlen(a->code_challenge) == AUTHORIZE_CHALLENGE);
     MUST(a->scope != NULL && strstr(a->scope, "  ") == NULL);

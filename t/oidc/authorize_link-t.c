@@ -14,7 +14,8 @@ static const char stored[] =
     "{'client_id':'c','redirect_uri':'https://a.example/cb','state':'s','scope':'read',"
     "'requested_scope':'read write','nonce':'n','code_challenge':'h','dpop_jkt':'t','resource':'r',"
     "'acr_values':'a','login_hint':'l','ui_locales':'de','idp_hint':'first','hint_subject':'u',"
-    "'max_age':9,'prompt_login':true,'prompt_consent':true,'flow_id':'f','asked_at':1,"
+    "'max_age':9,'prompt_login':true,'prompt_consent':true,'prompt_select':true,'prompt_create':"
+    "true,'flow_id':'f','asked_at':1,"
     "'resource_types':['x'],'details':'[]'}";
 
 static const struct {

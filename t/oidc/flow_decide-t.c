@@ -17,7 +17,8 @@ enum age { NO_SESSION, YOUNG, AT_MAX, PAST_MAX, AGES };
 
 /* One combination of facts; test_all tries every one. */
 struct combination {
-    unsigned prompt;             /* 0 nothing, 1 none, 2 login, 3 consent, 4 login consent */
+    unsigned prompt;             /* 0 nothing, 1 none, 2 login, 3 consent, 4 login consent,
+                                    5 select_account, 6 create */
     bool max_age, signed_in;     /* max_age=100 was sent; the provider was asked */
     enum age age;                /* of the session */
     bool consented, allowed;     /* remembered; said just now */
@@ -34,7 +35,9 @@ make_authorization(const struct combination *c)
         .max_age = c->max_age ? 100 : AUTHORIZATION_NO_MAX_AGE,
         .prompt_none = c->prompt == 1,
         .prompt_login = c->prompt == 2 || c->prompt == 4,
-        .prompt_consent = c->prompt >= 3,
+        .prompt_consent = c->prompt == 3 || c->prompt == 4,
+        .prompt_select = c->prompt == 5,
+        .prompt_create = c->prompt == 6,
         .signed_in = c->signed_in,
         .asked_at = ASKED,
     };
@@ -73,9 +76,11 @@ decide(const struct combination *c, enum az_status *error)
 static enum flow_next
 wanted(const struct combination *c, enum az_status *error)
 {
-    bool login = c->prompt == 2 || c->prompt == 4, consent = c->prompt >= 3;
+    bool login = c->prompt == 2 || c->prompt == 4, consent = c->prompt == 3 || c->prompt == 4;
     int64_t old = seconds_old(c->age), late = c->signed_in ? AUTHORIZATION_CLOCK_SKEW : 0;
     bool serves = c->age != NO_SESSION;
+    if (c->prompt >= 5 && !c->signed_in) /* the user chooses or makes an account (world.md F5) */
+        serves = false;
     if (login && (!c->signed_in || old > late))
         serves = false;
     if (!login && c->max_age && old > 100 + late)
@@ -102,7 +107,8 @@ wanted(const struct combination *c, enum az_status *error)
 static const char *
 name_of(const struct combination *c)
 {
-    static const char *const prompts[] = {"", "none", "login", "consent", "login consent"};
+    static const char *const prompts[] = {
+        "", "none", "login", "consent", "login consent", "select_account", "create"};
     static const char *const ages[AGES] = {"no session", "a session", "one at max_age",
                                            "one past max_age"};
     static char text[256];
@@ -119,7 +125,7 @@ static struct combination
 combination(unsigned number)
 {
     struct combination c;
-    c.prompt = number % 5, number /= 5;
+    c.prompt = number % 7, number /= 7;
     c.max_age = number % 2, number /= 2;
     c.signed_in = number % 2, number /= 2;
     c.age = (enum age)(number % AGES), number /= AGES;
@@ -168,7 +174,7 @@ test_properties(void)
         page = page || (c.prompt == 1 && next != FLOW_CODE && next != FLOW_ERROR);
         loop = loop || (c.signed_in && (next == FLOW_UPSTREAM || next == FLOW_CHOOSE));
         stranger = stranger || (c.age == NO_SESSION && (next == FLOW_CODE || next == FLOW_CONSENT));
-        unasked = unasked || (next == FLOW_CODE && c.prompt >= 3 && !c.allowed)
+        unasked = unasked || (next == FLOW_CODE && (c.prompt == 3 || c.prompt == 4) && !c.allowed)
                   || (next == FLOW_CODE && !c.allowed && !c.consented && c.mode != 0
                       && c.registration != 0);
     }

@@ -20,6 +20,9 @@
 #define LIST_CLAIMS_MAX 64
 #define LIST_CLAIM_MAX 128
 #define ALIASES_MAX 2
+/* Limits of prompts: each word once. */
+#define PROMPTS_MAX 5
+#define PROMPT_MAX 32
 #define PARAM_NAME_MAX 64
 #define PARAM_VALUE_MAX 512
 
@@ -175,6 +178,9 @@ instant_rule(TALLOC_CTX *mem, const json_t *value)
 
 static const char *const auth_methods[] = {"client_secret_basic", "client_secret_post",
                                            "private_key_jwt", "none", NULL};
+/* Words of OpenID Connect Core 3.1.2.1, and of Initiating User Registration. */
+static const char *const prompt_words[] = {"none",           "login",  "consent",
+                                           "select_account", "create", NULL};
 static const char *const userinfo_modes[] = {"auto", "off", "required", NULL};
 
 /* clang-format off */
@@ -253,6 +259,11 @@ static const struct field provider_fields[] = {
      .help = "Claims that are lists: a text becomes a list of one. A new provider has groups and "
              "roles if it is left out; [] for none",
      .example = "[\"groups\", \"roles\"]"},
+    {"prompts",                         FIELD_TEXT_LIST, .max = PROMPTS_MAX,
+     .item_max = PROMPT_MAX, .words = prompt_words, .column = "prompts",
+     .help = "Words of prompt that it takes; login and select_account of a request are sent to it "
+             "only if they are among them. Absent: both are sent",
+     .example = "[\"none\", \"consent\", \"select_account\"]"},
     {"sendsAuthTime",                   FIELD_BOOLEAN,   .column = "sends_auth_time",
      .help = "false: its ID tokens do not tell when the person signed in (auth_time), so requests "
              "with prompt=login or max_age are login_required. Absent: true",

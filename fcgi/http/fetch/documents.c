@@ -317,6 +317,25 @@ document_get(struct op *op, enum document_kind kind, const char *url, int64_t no
 }
 
 enum az_status
+document_kept(struct op *op, enum document_kind kind, const char *url, document_check_fn *check,
+              struct document *ret)
+{
+    struct wanted wanted = {.op = op,
+                            .limits = limits_of(op->az->cfg, kind),
+                            .url = url,
+                            .check = check,
+                            .began = clock_monotonic_ms()};
+    enum az_status st = wish_make(&wanted, 0);
+    if (st == AZ_OK && !take_remembered(&wanted)) {
+        st = document_look(op, &wanted.wish, &wanted.look);
+        if (st == AZ_OK && (wanted.look.good || wanted.look.kept))
+            wanted_take_kept(&wanted);
+    }
+    *ret = wanted.document;
+    return st;
+}
+
+enum az_status
 documents_prune(struct op *op)
 {
     static const enum document_kind bounded[] = {DOCUMENT_CLIENT_KEYS, DOCUMENT_CLIENT_METADATA};

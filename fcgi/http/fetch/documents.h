@@ -52,6 +52,11 @@ enum az_status document_get(struct op *op, enum document_kind kind, const char *
                             int64_t not_before, document_check_fn *check, struct document *ret,
                             enum fetch_fault *ret_fault);
 
+/* Return the document at a URL that was fetched last and may still serve, and fetch nothing.
+ * ret->json NULL: there is none. */
+enum az_status document_kept(struct op *op, enum document_kind kind, const char *url,
+                             document_check_fn *check, struct document *ret);
+
 /* Return the URL of an issuer's discovery document, without a slash at the end of the issuer
  * (OpenID Connect Discovery 4); NULL: no memory. */
 char *document_discovery_url(TALLOC_CTX *mem, const char *issuer);

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/query.h"
 #include "base/settings/settings.h"
+#include "base/words.h"
 #include "client/ask.h"
 #include "crypto/jws.h"
 #include "oidc/upstream/upstream_endpoints.h"
@@ -41,6 +42,30 @@ provider_scopes(TALLOC_CTX *mem, const struct identity_provider *provider)
     return text;
 }
 
+/* Return the words of prompt for the provider, or NULL. A word that its row leaves out is not sent,
+ * because some providers refuse the request then; for prompt=login, auth_time decides anyway. */
+static const char *
+provider_prompt(TALLOC_CTX *mem, const struct identity_provider *provider,
+                const struct upstream_request *request)
+{
+    const char *const *takes = (const char *const *) provider->prompts;
+    const struct {
+        const char *word;
+        bool asked, announced;
+    } words[] = {
+        {"login",          request->prompt_login,  false},
+        {"select_account", request->prompt_select, false},
+        {"create",         request->prompt_create, true },
+    };
+    const char *text = NULL;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (words[i].asked
+            && (words[i].announced || takes == NULL || words_has(takes, words[i].word)))
+            text =
+                text == NULL ? words[i].word : talloc_asprintf(mem, "%s %s", text, words[i].word);
+    return text;
+}
+
 enum az_status
 upstream_authorize_url(struct op *op, const struct identity_provider *provider,
                        const struct upstream_request *request, const char **ret)
@@ -62,19 +87,19 @@ upstream_authorize_url(struct op *op, const struct identity_provider *provider,
     const char *max_age =
         age == AUTHORIZATION_NO_MAX_AGE ? NULL : talloc_asprintf(op->mem, "%lld", (long long) age);
     const struct query_pair own[OWN_PARAMS] = {
-        {"response_type",         "code"                                },
-        {"client_id",             provider->client_id                   },
-        {"redirect_uri",          back                                  },
-        {"scope",                 scope                                 },
-        {"state",                 request->state                        },
-        {"nonce",                 request->nonce                        },
-        {"code_challenge",        request->code_challenge               },
-        {"code_challenge_method", "S256"                                },
-        {"login_hint",            request->login_hint                   },
-        {"acr_values",            request->acr_values                   },
-        {"ui_locales",            request->ui_locales                   },
-        {"prompt",                request->prompt_login ? "login" : NULL},
-        {"max_age",               max_age                               },
+        {"response_type",         "code"                 },
+        {"client_id",             provider->client_id    },
+        {"redirect_uri",          back                   },
+        {"scope",                 scope                  },
+        {"state",                 request->state         },
+        {"nonce",                 request->nonce         },
+        {"code_challenge",        request->code_challenge},
+        {"code_challenge_method", "S256"                 },
+        {"login_hint",            request->login_hint    },
+        {"acr_values",            request->acr_values    },
+        {"ui_locales",            request->ui_locales    },
+        {"prompt",                provider_prompt(op->mem, provider, request)},
+        {"max_age",               max_age                                     },
     };
     if (scope == NULL || back == NULL || (max_age == NULL && age != AUTHORIZATION_NO_MAX_AGE))
         return op_no_memory(op);

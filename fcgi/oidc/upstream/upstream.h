@@ -16,7 +16,7 @@ struct upstream_request {
     const char *nonce;                                /* comes back in the ID token */
     const char *code_challenge;                       /* S256 */
     const char *login_hint, *acr_values, *ui_locales; /* passed on to the provider, or NULL */
-    bool prompt_login;                                /* prompt=login */
+    bool prompt_login, prompt_select, prompt_create;  /* words of prompt */
     int64_t max_age;                                  /* seconds, or AUTHORIZATION_NO_MAX_AGE */
 };
 

@@ -98,6 +98,12 @@ assertion_alg_of(struct op *op, const json_t *document)
     return *own;
 }
 
+static bool
+announces_create(const json_t *document)
+{
+    return words_array_has(json_object_get(document, "prompt_values_supported"), "create");
+}
+
 static void
 take_document(struct op *op, const json_t *document, struct upstream_endpoints *found)
 {
@@ -109,8 +115,18 @@ take_document(struct op *op, const json_t *document, struct upstream_endpoints *
     found->secret_in_form = words_array_has(methods, "client_secret_post")
                             && !words_array_has(methods, "client_secret_basic");
     found->assertion_alg = assertion_alg_of(op, document);
+    found->takes_create = announces_create(document);
     found->sends_iss =
         json_is_true(json_object_get(document, "authorization_response_iss_parameter_supported"));
+}
+
+/* Return the address of the provider's discovery document, and its check; NULL: no memory. */
+static const char *
+discovery_of(struct op *op, const struct identity_provider *provider, document_check_fn **ret_check)
+{
+    const char *url = provider->discovery_url;
+    *ret_check = url != NULL ? check_members : check_discovery;
+    return url != NULL ? url : document_discovery_url(op->mem, provider->issuer);
 }
 
 static enum az_status
@@ -118,9 +134,9 @@ ask_discovery(struct op *op, const struct identity_provider *provider,
               struct upstream_endpoints *found)
 {
     struct document document;
-    const char *url = provider->discovery_url;
-    document_check_fn *check = url != NULL ? check_members : check_discovery;
-    if (url == NULL && (url = document_discovery_url(op->mem, provider->issuer)) == NULL)
+    document_check_fn *check;
+    const char *url = discovery_of(op, provider, &check);
+    if (url == NULL)
         return op_no_memory(op);
     enum az_status st = document_get(op, DOCUMENT_DISCOVERY, url, 0, check, &document, NULL);
     const char *issuer =
@@ -175,6 +191,43 @@ upstream_endpoints_get(struct op *op, const struct identity_provider *provider,
             provider->idp_id, member);
     *ret = found;
     return AZ_OK;
+}
+
+enum az_status
+upstream_keep_creating(struct op *op, const struct identity_provider **fit, size_t *fits)
+{
+    size_t kept = 0, away = 0;
+    for (size_t i = 0; i < *fits && i < UPSTREAM_CREATE_MAX && away < UPSTREAM_CREATE_AWAY_MAX;
+         i++) {
+        struct upstream_endpoints found;
+        enum az_status st = upstream_endpoints_get(op, fit[i], UPSTREAM_NEED_NOTHING, &found);
+        if (st != AZ_OK)
+            return st;
+        away += found.unanswered;
+        if (found.takes_create)
+            fit[kept++] = fit[i];
+    }
+    *fits = kept;
+    if (kept > 0)
+        return AZ_OK;
+    if (away > 0)
+        return op_fail(op, AZ_UNAVAILABLE, UPSTREAM_NOT_REACHED,
+                       "prompt=create: the discovery document of a provider cannot be had");
+    return op_fail(op, AZ_INVALID_REQUEST,
+                   "prompt=create is not supported: no identity provider announces it", NULL);
+}
+
+bool
+upstream_creates(struct op *op, const struct identity_provider *provider)
+{
+    struct op beside = op_beside(op, op->mem);
+    struct document document = {.json = NULL};
+    document_check_fn *check;
+    const char *issuer = NULL, *url = discovery_of(op, provider, &check);
+    if (url != NULL && document_kept(&beside, DOCUMENT_DISCOVERY, url, check, &document) == AZ_OK)
+        issuer = json_string_value(json_object_get(document.json, "issuer"));
+    return issuer != NULL && strcmp(issuer, provider->issuer) == 0
+           && announces_create(document.json);
 }
 
 const char *

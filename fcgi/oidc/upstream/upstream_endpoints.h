@@ -23,6 +23,7 @@ struct upstream_endpoints {
                           */
     const char *assertion_alg; /* of our JWT at the token endpoint; NULL: RS256 */
     bool sends_iss;            /* every authorization response has iss (RFC 9207) */
+    bool takes_create;         /* it announces prompt=create (Initiating User Registration 4) */
     bool unanswered; /* discovery cannot be reached at the moment, so what it names is unknown */
 };
 
@@ -34,6 +35,23 @@ struct upstream_endpoints {
  */
 enum az_status upstream_endpoints_get(struct op *op, const struct identity_provider *provider,
                                       enum upstream_need need, struct upstream_endpoints *ret);
+
+/* Providers at which prompt=create looks, and those of them that may not answer before it gives up:
+ * each can take the time of a fetch. */
+#define UPSTREAM_CREATE_MAX 16
+#define UPSTREAM_CREATE_AWAY_MAX 2
+
+/*
+ * Keep the providers of the array whose discovery documents announce prompt=create; *fits becomes
+ * their count. AZ_INVALID_REQUEST: no provider does; AZ_UNAVAILABLE: one may, but cannot be
+ * reached.
+ */
+enum az_status upstream_keep_creating(struct op *op, const struct identity_provider **fit,
+                                      size_t *fits);
+
+/* True if the discovery document of a provider that was fetched last announces prompt=create;
+ * nothing is fetched. */
+bool upstream_creates(struct op *op, const struct identity_provider *provider);
 
 /* Return the address to which the provider sends the browser back:
  * {issuer}/authorize/callback/{idpId}. On op->mem, or NULL if out of memory. */

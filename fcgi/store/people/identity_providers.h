@@ -33,6 +33,7 @@ struct identity_provider {
     const char **issuer_aliases; /* other texts of its iss, ending with NULL, or NULL */
     const char *auth_method;     /* our authentication there (client/proof.h); NULL: by discovery */
     int64_t secret_ends;         /* when our secret there ends, seconds since 1970; 0: unknown */
+    const char **prompts;        /* words of prompt that it takes, ending with NULL; NULL: all */
     bool sends_auth_time;        /* false: its ID tokens have no auth_time */
     bool enabled;                /* false: no sign-ins, and its sessions have ended */
 };
@@ -47,7 +48,7 @@ struct identity_provider {
     " p.sends_auth_time IS NOT FALSE AS sends_auth_time, to_json(p.claims) AS claims,"             \
     " p.discovery_url, to_json(p.issuer_aliases) AS issuer_aliases, p.token_auth_method,"          \
     " floor(extract(epoch FROM coalesce(p.client_secret_expires_at, p.secret_exp)))::bigint"       \
-    "  AS secret_ends"
+    "  AS secret_ends, to_json(p.prompts) AS prompts"
 /* clang-format off */
 #define IDENTITY_PROVIDER_ROWS(into, member)                                                       \
     {"id", DB_INTO(into, member.id)},                                                              \
@@ -71,7 +72,8 @@ struct identity_provider {
     {"discovery_url", DB_INTO(into, member.discovery_url)},                                        \
     {"issuer_aliases", DB_INTO(into, member.issuer_aliases)},                                      \
     {"token_auth_method", DB_INTO(into, member.auth_method)},                                      \
-    {"secret_ends", DB_INTO(into, member.secret_ends)}
+    {"secret_ends", DB_INTO(into, member.secret_ends)},                                            \
+    {"prompts", DB_INTO(into, member.prompts)}
 /* clang-format on */
 
 /* True if `iss` is the issuer of a provider or one of its aliases (world.md U8). */

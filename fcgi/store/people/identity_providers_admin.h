@@ -13,7 +13,7 @@
     " jwks_uri, backchannel_notification_endpoint, scopes, authorize_params, enabled, logo,"       \
     " list_claims, userinfo, sends_auth_time, claims, discovery_url, issuer_aliases, "             \
     "token_auth_method,"                                                                           \
-    " client_secret_expires_at"
+    " client_secret_expires_at, prompts"
 
 /*
  * IdentityProviderDto, keyed by idpId. The idpId is unique, and an issuer

@@ -8,7 +8,7 @@
 #include "base/op.h"
 
 /* The newest migration this program knows. A database with a lower number is too old. */
-#define SCHEMA_VERSION 64
+#define SCHEMA_VERSION 65
 
 /* Apply the missing migrations, each in its own transaction, under the migration lock. *ret_applied
  * counts them. */

@@ -1,4 +1,4 @@
-# Words of prompt, and what providers answer to them (world.md F3, F4).
+# Words of prompt, and what providers answer to them (world.md F3 to F5).
 use strict;
 use warnings;
 
@@ -196,6 +196,108 @@ admin_error(
     400,
     'sendsAuthTime that is a text is refused',
     fields => ['sendsAuthTime'] );
+
+# ---- F5: select_account and create
+
+sub prompts_at {
+    my ($provider) = @_;
+    return scalar( $provider->seen('authorize') )->{prompt} // 'none';
+}
+$google->misbehave( id_token => { auth_time => undef } );
+$change->( JSON::PP::false() );
+my $ben = Authz::Browser->new;
+$idp->user( { sub => 'ben', name => 'Ben' } );
+my %corp = ( idp_hint => 'corp' );
+is_code( hop( $ben, hop( $ben, hop( $ben, request_of(%corp) ) ) ), 'a person signs in' );
+is_code( hop( $ben, request_of(%corp) ),                           '... and has a session' );
+$to = hop( $ben, request_of( %corp, prompt => 'select_account' ) );
+is_at_idp( $to, 'select_account_with_session: no session answers (world.md F5, OpenID Connect Core 3.1.2.1)' );
+$idp->user( { sub => 'bea', name => 'Bea' } );
+is_code( hop( $ben, hop( $ben, $to ) ), '... and the person comes back, as another one' );
+is( prompts_at($idp), 'select_account', '... the provider hears the word' );
+is( $stack->sql('SELECT subject FROM token_grant ORDER BY created_at DESC LIMIT 1'), 'bea', '... whose code it is' );
+my $chooser = $ben->get( request_of( prompt => 'select_account' ) );
+is( $chooser->status,                                          200, 'several providers: the chooser' );
+is( scalar( () = $chooser->body =~ /prompt=select_account/g ), 2,   '... whose links keep the word' );
+$to = hop( $ben, request_of( %corp, prompt => 'consent login select_account' ) );
+hop( $ben, $to );
+is( prompts_at($idp), 'login select_account', 'words are sent together; consent stays ours' );
+$to = hop( $gil, request_of( %hint, prompt => 'select_account' ) );
+like( $to, qr{\A\Q@{[ $google->issuer ]}\E/}, 'select_account needs no auth_time' );
+is_code( hop( $gil, hop( $gil, $to ) ), '... at a provider that tells none' );
+is_back( hop( $ben, request_of( prompt => $_->[0] ) ), 'invalid_request', $_->[1] )
+  for [ 'none select_account', 'none_and_select' ], [ 'select_account none', '... in either order' ],
+  [ 'none create', 'none with create' ], [ 'select', 'unknown_word' ], [ 'Select_account', '... and another spelling' ],
+  [ 'create', 'create_unannounced: no provider announces it' ], [ 'create login', '... with another word' ];
+is( $stack->sql(q{SELECT count(*) FROM sign_in WHERE request ->> 'prompt_create' = 'true'}), 0,
+    '... and no sign-in waits' );
+my $told = sub {
+    return join ' ', @{ $stack->http->get('/.well-known/openid-configuration')->member('prompt_values_supported') };
+};
+is( $told->(), 'none login consent select_account', 'prompt_values_supported tells' );
+
+# prompts of the row
+my $limit = sub {
+    my ( $id, $prompts ) = @_;
+    my %row = %{ $row->($id) };
+    delete @row{qw(id clientSecretSet faults home warnings userinfoAt)};
+    return $stack->admin( PUT => "/admin/api/identity-providers/$id", json => { %row, prompts => $prompts } );
+};
+is( $limit->( 'corp', [qw(none consent)] )->status, 200, 'a provider that takes neither word' );
+is_deeply( $row->('corp')->{prompts}, [qw(none consent)], '... is stored' );
+$to = hop( $ben, request_of( %corp, prompt => 'select_account' ) );
+is_at_idp( $to, '... is asked all the same' );
+hop( $ben, $to );
+is( prompts_at($idp), 'none', '... without the word' );
+hop( $ben, hop( $ben, request_of( %corp, prompt => 'login' ) ) );
+is( prompts_at($idp),                             'none', '... nor is login sent' );
+is( scalar( $idp->seen('authorize') )->{max_age}, 0,      '... but max_age=0, and auth_time decides' );
+is( $limit->( 'corp', [qw(none login consent select_account create)] )->status, 200, 'five words' );
+is( ( $stack->authzctl(qw(idp update corp --prompt none --prompt login)) )[0],  0,   'authzctl idp update --prompt' );
+is_deeply( $row->('corp')->{prompts}, [qw(none login)], '... takes the words' );
+admin_error( $limit->( 'corp', $_->[0] ), 400, $_->[1], fields => [ $_->[2] ] )
+  for [ [qw(none login consent select_account create none)], 'six are refused', 'prompts' ],
+  [ ['admin_consent'], 'another word is refused', 'prompts[0]' ], [ 'login', 'a text is refused', 'prompts' ];
+is( $limit->( 'corp', undef )->status, 200,   'null takes them back' );
+is( $row->('corp')->{prompts},         undef, '... and they are absent' );
+
+# create, which discovery documents announce
+my $maker = Authz::Idp->start;
+$maker->misbehave( discovery => { prompt_values_supported => [qw(none login create)] } );
+$maker->register( $stack, idpId => 'maker', name => 'Maker' );
+$maker->user( { sub => 'new', name => 'New' } );
+$to = hop( $ben, request_of( prompt => 'create' ) );
+like(
+    $to, qr{\A\Q@{[ $maker->issuer ]}\E/},
+    'create: of three providers, the one that announces it; no session answers' );
+is_code( hop( $ben, hop( $ben, $to ) ), '... and a new person gets a code' );
+is( prompts_at($maker), 'create',                                   '... the provider hears the word' );
+is( $told->(),          'none login consent select_account create', '... and prompt_values_supported has it' );
+is_back(
+    hop( $ben, request_of( %corp, prompt => 'create' ) ), 'invalid_request',
+    'create at another one that is named' );
+$stack->admin(
+    PUT  => '/admin/api/identity-providers/maker',
+    json => { %{ $row->('maker') }{qw(name issuer clientId)}, enabled => JSON::PP::false() } );
+is_back( hop( $ben, request_of( prompt => 'create' ) ), 'invalid_request', 'the provider is disabled' );
+is( $told->(), 'none login consent select_account', '... and prompt_values_supported is as before' );
+Authz::Idp->start->register( $stack, idpId => 'dead', name => 'Dead', issuer => 'http://127.0.0.1:1' );
+is_back(
+    hop( Authz::Browser->new, request_of( prompt => 'create' ) ),
+    'temporarily_unavailable', 'a provider that may announce it cannot be reached' );
+is( $told->(), 'none login consent select_account', '... and the discovery document does not wait for it' );
+
+# The consent page offers another account by the word that the provider of the session can answer.
+$stack->make_client( 'self', { grants => ['authorization_code'], scopes => ['openid'] }, redirectUris => [$back] );
+$stack->sql(q{UPDATE client SET registration_type = 'DCR' WHERE client_id = 'self'});
+for my $way ( [ $gil, 'google', 'select_account' ], [ $ben, 'corp', 'login' ] ) {
+    my ( $who, $id, $word ) = @$way;
+    $idp->user( { sub => 'ben', name => 'Ben' } );
+    $who->follow( request_of( idp_hint => $id, prompt => 'select_account' ), stop => qr{\A\Q$back\E} );
+    my $page = ( $who->follow( request_of( client_id => 'self' ), stop => qr{\A\Q$back\E} ) )[-1];
+    is( $page->status, 200, "consent of a person of $id" ) or diag $page->text;
+    like( $page->body, qr{href="[^"]*/authorize\?[^"]*prompt=$word"}, "... offers another account with $word" );
+}
 
 # The client is disabled in between: nothing goes on.
 $idp->misbehave( authorize => {%expired} );
