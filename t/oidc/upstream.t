@@ -146,12 +146,13 @@ $idp->behave;
 
 my $now = int time;
 my @lie = (
-    [ { aud      => 'x' },                       qr/aud/,            'another aud' ],
-    [ { aud      => undef },                     qr/aud/,            'no aud' ],
-    [ { aud      => [ 'authz', 'x' ] },          qr/azp/,            'several aud without azp' ],
-    [ { azp      => 'x' },                       qr/azp/,            'another azp' ],
-    [ { iss      => 'https://x.example' },       qr/iss/,            'another iss' ],
-    [ { iss      => "$idp->{issuer}/" },         qr/iss/,            'iss with a slash more' ],
+    [ { aud => 'x' },                 qr/aud/, 'another aud' ],
+    [ { aud => undef },               qr/aud/, 'no aud' ],
+    [ { aud => [ 'authz', 'x' ] },    qr/azp/, 'several aud without azp' ],
+    [ { azp => 'x' },                 qr/azp/, 'another azp' ],
+    [ { iss => 'https://x.example' }, qr/iss/, 'another iss' ],
+    [   { iss => "$idp->{issuer}/" }, qr/iss/,
+        'id_token_slash: iss with a slash more, which M3 allows issuers of upstreams alone' ],
     [ { nonce    => 'other' },                   qr/nonce/,          'another nonce' ],
     [ { nonce    => undef },                     qr/nonce/,          'no nonce' ],
     [ { exp      => $now - 3600 },               qr/expired/,        'expired' ],

@@ -87,6 +87,27 @@ lists_issuer(const json_t *issuers, const char *issuer)
     return false;
 }
 
+/* The warning about a configured issuer that the upstream does not name. */
+#define ISSUER_NOT_NAMED                                                                           \
+    "its upstream does not name upstreamAuth.issuer among its authorization servers; the "         \
+    "configured one is used"
+
+const char *
+link_issuer_warning(struct op *op, const struct managed_resource *resource)
+{
+    const json_t *metadata = NULL;
+    const char *issuer = resource->auth.issuer;
+    if (resource->auth.type != MANAGED_AUTH_OAUTH_LINK || issuer == NULL
+        || !link_is_word(resource->auth.discovery, "prm"))
+        return NULL;
+    const struct az_fault before = op->fault;
+    enum az_status st = link_resource_metadata_get(op, resource, op->now_ms, &metadata);
+    op->fault = before;
+    return st == AZ_OK && !lists_issuer(json_object_get(metadata, "authorization_servers"), issuer)
+               ? ISSUER_NOT_NAMED
+               : NULL;
+}
+
 /* Choose the issuer: the configured one, which is the operator's word, else the first that the
  * upstream's protected-resource metadata name. */
 static enum az_status
@@ -101,10 +122,7 @@ choose_issuer(struct op *op, const struct managed_resource *resource, int64_t no
     if (ret->issuer == NULL)
         ret->issuer = json_string_value(json_array_get(issuers, 0));
     else if (!lists_issuer(issuers, ret->issuer))
-        log_text(AZ_SEV_WARN, "gateway",
-                 "%s: its upstream does not name upstreamAuth.issuer among its authorization "
-                 "servers; the configured one is used",
-                 resource->name);
+        log_text(AZ_SEV_WARN, "gateway", "%s: " ISSUER_NOT_NAMED, resource->name);
     if (ret->resource == NULL)
         ret->resource = json_string_value(json_object_get(metadata, "resource"));
     ret->scopes_supported = json_object_get(metadata, "scopes_supported");

@@ -38,6 +38,10 @@ enum az_status link_provider_get(struct op *op, const struct managed_resource *r
                                  const struct managed_secrets *secrets, int64_t not_before,
                                  struct link_provider *ret);
 
+/* Return a warning for the operator if the upstream does not name the configured issuer among its
+ * authorization servers, which it is asked anew; NULL: it does, or names none now. */
+const char *link_issuer_warning(struct op *op, const struct managed_resource *resource);
+
 /*
  * Fill *ret, an array, if it is empty and the upstream is found by its metadata: with the scopes of
  * the upstream's challenge, else with scopes_supported (MCP, authorization, "Scope Selection

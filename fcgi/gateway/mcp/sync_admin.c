@@ -7,6 +7,8 @@
 #include "base/iso8601.h"
 #include "base/json/field_rules.h"
 #include "base/json/jsonx.h"
+#include "base/log.h"
+#include "gateway/link/provider.h"
 #include "gateway/mcp/sync.h"
 #include "gateway/mcp/tools/tool_pins.h"
 #include "store/gateway/listing.h"
@@ -41,6 +43,8 @@ static const struct field answer_tool_sync_fields[] = {
     {"waitingPrompts", FIELD_TEXT_LIST, .required = true, .help = "Prompts that wait for approval"},
     {"waitingInstructions", FIELD_BOOLEAN,
      .help = "true: the instructions wait for approval; left out where they are not read"},
+    {"warning", FIELD_TEXT,
+     .help = "What is wrong with upstreamAuth though the sync succeeds; left out if nothing is"},
 };
 static const struct field prompt_fields[] = {
     {"name",        FIELD_TEXT,  .required = true, .help = "Name at the upstream"},
@@ -142,12 +146,15 @@ tools_sync_handle(struct request *req)
     if (st != AZ_OK)
         return explain_sync(op, st);
     const json_t *waits = done.waiting_instructions;
+    const char *warning = link_issuer_warning(op, resource);
+    if (warning != NULL)
+        log_text(AZ_SEV_WARN, "gateway", "%s: %s", resource->name, warning);
     return respond_json(
         req, 200,
         jsonx_own(op->mem,
-                  json_pack("{s:O,s:O,s:O,s:O,s:o*}", "added", done.tools.added, "changed",
+                  json_pack("{s:O,s:O,s:O,s:O,s:s*,s:o*}", "added", done.tools.added, "changed",
                             done.tools.changed, "removed", done.tools.removed, "waitingPrompts",
-                            done.waiting_prompts, "waitingInstructions",
+                            done.waiting_prompts, "warning", warning, "waitingInstructions",
                             waits != NULL ? json_boolean(json_array_size(waits) > 0) : NULL)));
 }
 

@@ -8,6 +8,7 @@ use Test::More;
 
 use Authz::Browser ();
 use Authz::Linking;
+use Authz::Peer     ();
 use Authz::Upstream ();
 
 my $at = linking_start();
@@ -145,6 +146,33 @@ $upstream->behave;
 $stack->sql('DELETE FROM fetched_document');
 $stack->restart_service;
 resource( found => $upstream->auth( discovery => 'prm', registration => 'dcr', %usual ) );
+
+# A configured issuer that the upstream does not name (M3).
+my $mcp  = Authz::Peer->start( host => '127.0.0.1' );
+my $none = {
+    jsonrpc => '2.0', id => 1,
+    result  => { resultType => 'complete', tools => [], supportedVersions => ['2026-07-28'] } };
+$mcp->set( '/mcp' => { body => $none } );
+for my $case (
+    [ 'https://other.example', qr/does not name upstreamAuth\.issuer/, 'configured_issuer: it wins over the list' ],
+    [ $upstream->url . '/',    undef,                                  'one that is named but for the lone slash' ] )
+{
+    my ( $named, $warns, $what ) = @$case;
+    $mcp->set( '/.well-known/oauth-protected-resource/mcp' =>
+          { body => { resource => $mcp->url('/mcp'), authorization_servers => [$named] } } );
+    resource(
+        tools        => $upstream->auth( discovery => 'prm', issuer => $upstream->url, registration => 'dcr', %usual ),
+        upstreamType => 'MCP', upstreamUrl => $mcp->url('/mcp') );
+    $stack->sql("DELETE FROM $_") for qw(gateway_connection fetched_document);
+    $stack->restart_service;
+    ok( reconnect( $ann, 'tools' ), "M3 $what" );
+    my $synced = $stack->admin(
+        POST => '/admin/api/managed-resources/tools/sync',
+        json => { subject => 'ann', idp => 'corp' } );
+    is( $synced->status, 200, 'M3: ... a sync succeeds' ) or diag $synced->text;
+    like( $synced->json->{warning} // '', $warns // qr/\A\z/, 'M3: ... and warns if it is not named' );
+}
+like( $stack->{service}->log_text, qr/tools: its upstream does not name upstreamAuth/, 'M3: ... in the log too' );
 
 # Where the metadata is, and what to ask for, as the upstream's challenge says (RFC 9728 5.1).
 my %found =
