@@ -7,16 +7,17 @@
 
 #include "fuzz/fuzz.h"
 #include "oauth/parameters/audience.h"
+#include "policy/decide/registry.h"
 
 /* The normal form of an address is its own, and the case of its start makes no other. */
 static void
 check_normal(TALLOC_CTX *mem, const char *address)
 {
-    const char *normal = audience_normal(mem, address);
+    const char *normal = resource_normal(mem, address);
     if (normal == NULL)
         return;
     MUST(strstr(normal, "://") != NULL && strlen(normal) <= strlen(address));
-    const char *again = audience_normal(mem, normal);
+    const char *again = resource_normal(mem, normal);
     MUST(again == NULL || strlen(again) <= strlen(normal));
 }
 
@@ -32,7 +33,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_normal(mem, named);
     const char *mcp = talloc_asprintf(mem, "%s/gateway/mcp", issuer),
                *one = talloc_asprintf(mem, "%s/gateway/mcp/notes", issuer);
-    const char *base = audience_normal(mem, issuer), *has = audience_normal(mem, named);
+    const char *base = resource_normal(mem, issuer), *has = resource_normal(mem, named);
     /* What is good for a resource is good for those below it. */
     MUST(!audience_covers(issuer, named, mcp) || audience_covers(issuer, named, one));
     /* A token is good for something only below its own host, and with the issuer's start. */

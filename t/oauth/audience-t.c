@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "oauth/parameters/audience.h"
+#include "policy/decide/registry.h"
 #include "tap.h"
 
 #define BASE "https://as.example"
@@ -91,7 +92,7 @@ main(void)
 {
     TALLOC_CTX *mem = talloc_new(NULL);
     for (size_t i = 0; i < sizeof(normals) / sizeof(normals[0]); i++)
-        is_str(audience_normal(mem, normals[i].address), normals[i].wanted, "address: %s",
+        is_str(resource_normal(mem, normals[i].address), normals[i].wanted, "address: %s",
                normals[i].name);
     for (size_t i = 0; i < sizeof(tokens) / sizeof(tokens[0]); i++)
         ok(audience_covers(tokens[i].issuer, tokens[i].named, tokens[i].wanted) == tokens[i].covers,

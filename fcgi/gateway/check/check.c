@@ -18,6 +18,7 @@
 #include "oauth/client_auth/client_auth.h"
 #include "oauth/dpop/dpop.h"
 #include "oauth/parameters/audience.h"
+#include "policy/decide/registry.h"
 #include "store/gateway/resources.h"
 
 /* One question of a web server. */
@@ -207,8 +208,8 @@ check_token(struct check *it, const char *text)
     TALLOC_CTX *mem = req->op.mem;
     const struct token_row *row = &it->access.token->lookup.row;
     const char *issuer = req->op.az->cfg->oidc_issuer, *why = NULL;
-    const char *named = row->resource != NULL ? audience_normal(mem, row->resource) : NULL;
-    const char *wanted = audience_normal(mem, it->match.url);
+    const char *named = row->resource != NULL ? resource_normal(mem, row->resource) : NULL;
+    const char *wanted = resource_normal(mem, it->match.url);
     const char *ours = talloc_asprintf(mem, "%s/gateway/%s", issuer, it->access.name);
     const struct dpop_place place = {it->asked.method,
                                      talloc_asprintf(mem, "%s%s", it->asked.origin, it->asked.raw)};

@@ -285,8 +285,10 @@ cimd_store(struct op *op, struct client *client)
         return st;
     client_forget(op, client->client_id);
     if (row.taken)
-        return op_fail(op, AZ_INVALID_CLIENT, "This client_id is already in use",
-                       "client_id %s is the name of a subject", client->client_id);
+        return op_fail(
+            op, AZ_INVALID_CLIENT, "This client_id is already in use",
+            "client_id %s is the name of a subject, or of a resource with JWT access tokens",
+            client->client_id);
     if (row.id == 0 && row.full)
         return op_fail(op, AZ_UNAVAILABLE, CLIENT_ROOM_FULL,
                        "no row for client %s: there are SVC_DYNAMIC_CLIENTS_MAX clients with a "

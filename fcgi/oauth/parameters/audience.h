@@ -9,11 +9,6 @@
 /* The scope that is asked for at /gateway/mcp, and where a resource has no default scope. */
 #define GATEWAY_BASE_SCOPE "mcp"
 
-/* Return an address as a browser writes it (WHATWG URL, which the SDK of MCP clients uses): scheme
- * and host in lower case, no port that the scheme has anyway, and no slash alone after the
- * authority. On mem; NULL: it is no address with an authority, it names a user, or no memory. */
-char *audience_normal(TALLOC_CTX *mem, const char *address);
-
 /* True if a resource lies below {issuer}/gateway/. */
 bool audience_is_gateway(const char *issuer, const char *resource);
 

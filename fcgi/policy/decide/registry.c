@@ -2,6 +2,7 @@
 
 #include "policy/decide/registry.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/json/jsonx.h"
@@ -22,6 +23,36 @@ resource_equal(const char *a, const char *b)
     const char *authority = strstr(a, "://");
     bool bare = authority != NULL && strchr(authority + 3, '/') == NULL && strpbrk(a, "?#") == NULL;
     return bare && length_b == length_a + 1 && strncmp(a, b, length_a) == 0 && b[length_a] == '/';
+}
+
+char *
+resource_normal(TALLOC_CTX *mem, const char *address)
+{
+    static const struct {
+        const char *scheme, *port;
+    } defaults[] = {
+        {"https://", ":443"},
+        {"http://",  ":80" }
+    };
+    const char *mark = strstr(address, "://");
+    if (mark == NULL)
+        return NULL;
+    size_t authority = (size_t) (mark + 3 - address), end = authority + strcspn(mark + 3, "/?#");
+    if (end == authority || memchr(address + authority, '@', end - authority) != NULL)
+        return NULL;
+    const char *rest = strcmp(address + end, "/") == 0 ? "" : address + end;
+    char *text = talloc_strndup(mem, address, end);
+    if (text == NULL)
+        return NULL;
+    for (char *c = text; *c != '\0'; c++)
+        *c = (char) tolower((unsigned char) *c);
+    for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++) {
+        size_t length = strlen(text), port = strlen(defaults[i].port);
+        if (strncmp(text, defaults[i].scheme, strlen(defaults[i].scheme)) == 0 && length > port
+            && strcmp(text + length - port, defaults[i].port) == 0)
+            text[length - port] = '\0';
+    }
+    return talloc_strdup_append(text, rest);
 }
 
 /*

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <talloc.h>
 
 #include "base/op.h"
 
@@ -29,6 +30,11 @@ enum az_status registry_type_names(struct op *op, json_t **ret);
 /* Return the revision of the registry in the memory of the process, or NULL if there is no
  * registry; the caller reads another row of it. */
 const char *registry_revision(const struct op *op);
+
+/* Return an address as a browser writes it (WHATWG URL, which the SDK of MCP clients uses): scheme
+ * and host in lower case, no port that the scheme has anyway, and no slash alone after the
+ * authority. On mem; NULL: it is no address with an authority, it names a user, or no memory. */
+char *resource_normal(TALLOC_CTX *mem, const char *address);
 
 /* True if two indicators name the same resource (RFC 8707); `https://h` and `https://h/` do. */
 bool resource_equal(const char *a, const char *b);

@@ -233,3 +233,28 @@ client_fetch(struct op *op, const char *client_id, bool fresh, struct client **r
     *ret_client = &entry->client;
     return AZ_OK;
 }
+
+/* ---- clients whose name is a resource */
+
+/* clang-format off */
+static const struct db_stmt client_named_as_stmt = {
+    "client_named_as",
+    "SELECT c.client_id FROM unnest($1::text[]) named JOIN client c ON c.client_id"
+    " IN (named, regexp_replace(named" RESOURCE_BARE ", regexp_replace(named" RESOURCE_BARE
+    "  || '/')"
+    " AND regexp_replace(c.client_id" RESOURCE_BARE " = regexp_replace(named" RESOURCE_BARE
+    " LIMIT 1", 1};
+/* clang-format on */
+
+enum az_status
+client_named_as(struct op *op, const char *const *resources, const char **ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    *ret = NULL;
+    db_words_or_null(op->mem, &params, resources);
+    enum az_status st = db_exec(op, &client_named_as_stmt, &params, true, &result);
+    if (st == AZ_OK && PQntuples(result) > 0)
+        *ret = db_get(result, 0, 0);
+    return st;
+}

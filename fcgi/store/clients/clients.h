@@ -78,6 +78,26 @@ void client_set_used_day(struct op *op, const char *client_id, int64_t day);
  * on mem. */
 const char *client_secret_place(TALLOC_CTX *mem, const char *client_id);
 
+/* The row that names the resources with JWT access tokens (world.md T1), by resource indicator. */
+#define JWT_RESOURCES_ROW "svc.registry.jwt_resources"
+
+/* The end of a call of regexp_replace that takes the slash of an empty path off a resource
+ * indicator or client_id (oauth.md 2.7). */
+#define RESOURCE_BARE ", '^([^/]+//[^/?#]+)/$', '\\1')"
+
+/* Finds a row if no new client may have the client_id $1: tokens of a subject with that name would
+ * look alike, and a JWT access token for a resource with that name would be taken for its ID
+ * token. */
+#define CLIENT_NAME_TAKEN                                                                          \
+    "SELECT 1 FROM subject WHERE subject = $1 UNION ALL"                                           \
+    " SELECT 1 FROM jsonb_object_keys((SELECT payload::jsonb FROM policy_data"                     \
+    "  WHERE data_key = 'svc.registry.jwt_resources')) named"                                      \
+    "  WHERE regexp_replace(named" RESOURCE_BARE " = regexp_replace($1" RESOURCE_BARE
+
+/* Find a client whose client_id is one of these resources (a list that ends with NULL), compared as
+ * CLIENT_NAME_TAKEN does; *ret is its client_id, or NULL. One trip. */
+enum az_status client_named_as(struct op *op, const char *const *resources, const char **ret);
+
 /* Columns of `client c` for statements that read a client beside other things, and the rows of
  * their table, for a member of a struct. Claims of a software statement count only if the client
  * registered with one. */

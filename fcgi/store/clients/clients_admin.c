@@ -2,6 +2,7 @@
 
 #include "store/clients/clients_admin.h"
 
+#include "store/clients/clients.h"
 #include "store/db/db.h"
 
 /* The members of ClientDto. The view is of the first schema version, which lacks the last ones. A
@@ -90,7 +91,7 @@ static const struct db_stmt clients_admin_insert_stmt = {
     " SELECT " CLIENTS_ADMIN_COLUMNS ", $1, 'ADMIN', $3::bytea"
     " FROM jsonb_populate_record(NULL::client,"
     "  " CLIENTS_ADMIN_EMPTY " || '{\"enabled\": true, \"dpop_bound\": false, \"pkce_required\": false}' || $2::jsonb)"
-    " WHERE NOT EXISTS (SELECT 1 FROM subject WHERE subject = $1)"
+    " WHERE NOT EXISTS (" CLIENT_NAME_TAKEN ")"
     " ON CONFLICT (client_id) DO NOTHING RETURNING id", 3};
 static const struct db_stmt clients_admin_replace_stmt = {
     "client_replace",

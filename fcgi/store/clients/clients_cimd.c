@@ -16,7 +16,7 @@
 enum client_cimd_put_column { PUT_ID, PUT_VERSION, PUT_ENABLED, PUT_OURS, PUT_TAKEN, PUT_FULL, PUT_REMOVED };
 static const struct db_stmt client_cimd_put_stmt = {
     "client_cimd_put",
-    "WITH taken AS (SELECT 1 FROM subject WHERE subject = $1),"
+    "WITH taken AS (" CLIENT_NAME_TAKEN "),"
     " gone AS (DELETE FROM client c WHERE" CLIENT_MAKES_ROOM
     "   AND NOT EXISTS (SELECT 1 FROM taken) RETURNING c.client_id),"
     " room AS (SELECT " CLIENT_ROOM_FOUND " = '' OR EXISTS (SELECT 1 FROM gone) AS free),"

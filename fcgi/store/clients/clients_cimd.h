@@ -15,7 +15,7 @@ struct client_cimd_row {
         version;  /* of the row with that name, whichever way it was made, or 0 if there is none */
     bool enabled; /* set by the administrator, kept */
     bool ours;    /* made from a document, and public: its columns follow the document */
-    bool taken;   /* a subject has that name; no row was made */
+    bool taken;   /* another has that name (CLIENT_NAME_TAKEN); no row was made */
     bool full;    /* there is no room for it (client_room.h); no row was made */
 };
 

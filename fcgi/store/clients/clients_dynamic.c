@@ -3,6 +3,7 @@
 #include "store/clients/clients_dynamic.h"
 
 #include "store/clients/client_room.h"
+#include "store/clients/clients.h"
 #include "store/db/db.h"
 #include "store/db/keep/partitions.h"
 
@@ -15,7 +16,7 @@ static const struct db_stmt client_register_stmt = {
     "   WHERE c.registered_from = $22 AND c.registration_type = $2"
     "    AND c.created_at >= " CLIENT_YOUNG " AND" CLIENT_UNUSED " LIMIT $23::bigint) young),"
     " ready AS (SELECT 1 FROM bundle_state b, share WHERE shared AND $6 = ANY (b.acceptable)"
-    "   AND NOT EXISTS (SELECT 1 FROM subject WHERE subject = $1)),"
+    "   AND NOT EXISTS (" CLIENT_NAME_TAKEN ")),"
     " gone AS (DELETE FROM client c USING ready WHERE" CLIENT_MAKES_ROOM " RETURNING c.client_id),"
     " room AS (SELECT " CLIENT_ROOM_FOUND " = '' OR EXISTS (SELECT 1 FROM gone)"
     "   OR " CLIENT_ROOM_FOUND " <> '0' AND NOT EXISTS (SELECT 1 FROM ready) AS free),"

@@ -230,6 +230,64 @@ is_opaque(
 is_opaque( ask( resource => $rsa ), 'partner', 'custom.issue.opaque: the reason of a rule' );
 like( token( resource => $api ), qr/\AeyJ/, '... and no other resource is concerned' );
 
+# ---- the row (T1)
+
+# Save the row with more resources; the answer.
+sub save {
+    my (%more) = @_;
+    return $stack->admin( PATCH => "/admin/api/policy-data/by-key?dataKey=$row", json => {%more} );
+}
+
+sub not_saved {
+    my ( $answer, $why, $name ) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    is( $answer->status, 422, $name );
+    like( $answer->text, $why, '... which says why' );
+    return;
+}
+my $base    = $stack->base;
+my $service = qr/is an address of this service/;
+not_saved( save( "https://t.example/$_" => { ttl => $_ } ), qr/ttl/, "ttl_601: a life of $_ s" ) for 9,  601;
+is( save( "https://t.example/$_" => { ttl => $_ } )->status, 200, "a life of $_ s is saved" )    for 10, 600;
+not_saved( save( 'https://t.example/a'  => { alg => 'HS256' } ), qr/alg/,  'another algorithm' );
+not_saved( save( $base                  => {} ),                 $service, 'below_issuer: the issuer itself' );
+not_saved( save( "$base$_"              => {} ), $service, "below_issuer: $_" ) for qw(/ /gateway/mcp /userinfo ?x);
+not_saved( save( uc($base) . '/gateway' => {} ), $service, 'below_issuer: in another spelling' );
+is( save( "${base}9/x" => {} )->status, 200, 'an address that begins like the issuer is another server' );
+not_saved(
+    save( "$rsa/" => {} ), qr/is equal to another resource/,
+    'a resource that is there with a slash (oauth.md 2.7)' );
+not_saved( save( 'HTTPS://rsa.example:443' => {} ), qr/is equal to another resource/, '... or in another spelling' );
+is( save( "$api/" => {} )->status, 200, 'the slash behind a path makes another resource' );
+my $page = 'https://page.example';
+$stack->make_client( $_, undef ) for "$page/", 'https://meta.example/client.json';
+my $named = qr/is the client_id of a client/;
+not_saved( save( $_ => {} ), $named, "aud_is_client_id: $_" ) for $page, "$page/", 'https://meta.example/client.json';
+is( save( "$page/x" => {} )->status, 200, '... and a resource below it is none' );
+for my $id ( $rsa, "$rsa/", $api ) {
+    is( $stack->admin( POST => '/admin/api/clients', json => { clientId => $id, clientType => 'public' } )->status,
+        409, "aud_is_client_id: a client that would be named $id later" );
+}
+is( $stack->admin( POST => '/admin/api/clients', json => { clientId => "$api/y", clientType => 'public' } )->status,
+    201, '... and another name is free' );
+my $deployed = $stack->admin(
+    POST => '/admin/api/policy-bundle/deploy',
+    json => { data => [ { dataKey => $row, payload => { "$base/x" => {} } } ] } );
+not_saved( $deployed, $service, 'below_issuer: by a deploy' );
+my %many = map { ( "https://n$_.example" => {} ) } 1 .. 101;
+my %none = map { ( $_                    => undef ) }
+  keys %{ JSON::PP::decode_json( $stack->sql(qq{SELECT payload FROM policy_data WHERE data_key = '$row'}) ) };
+not_saved( save( %none, %many ), qr/is one more than 100 resources/, 'a row of 101 resources' );
+my $door = $stack->admin(
+    POST => '/admin/api/managed-resources',
+    json => {
+        name        => 'shop', displayName => 'Shop', upstreamType => 'REST', defaultScope => 'use',
+        upstreamUrl => 'https://shop-internal.example/', publicUrls => ['https://shop.example/api'],
+        routes      => [ { id => 'all', path => '/**', methods => ['GET'] } ] } );
+is( $door->status, 201, 'a resource with a door' ) or diag $door->text;
+not_saved( save( $_ => {} ), qr/is an address in publicUrls/, "an address of a door: $_" )
+  for 'https://shop.example/api', 'https://SHOP.example:443/api';
+
 # ---- revoked (T4)
 
 my $mine = token( resource => $api );

@@ -10,6 +10,7 @@
 #include "policy/rows/rule.h"
 #include "policy/save/bundle/bundle_conflicts.h"
 #include "policy/save/check/issuers_check.h"
+#include "policy/save/check/jwt_resources_check.h"
 #include "policy/save/deploy/deploy_private.h"
 #include "policy/save/deploy/save_data.h"
 #include "policy/save/plan/candidate.h"
@@ -266,6 +267,8 @@ check_written(struct op *op, struct deploy_work *work)
     for (size_t i = 0; st == AZ_OK && i < work->deploy->data_rows; i++) {
         const char *key = work->deploy->data[i].data_key;
         st = issuers_check(op, key, &work->result.failures);
+        if (st == AZ_OK)
+            st = jwt_resources_check(op, key, &work->result.failures);
         if (st == AZ_OK)
             st = cedar_data_check(op, key, &work->result.failures);
         if (st == AZ_UNPROCESSABLE)

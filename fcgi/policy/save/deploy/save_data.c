@@ -8,6 +8,7 @@
 #include "policy/rows/data_key.h"
 #include "policy/save/bundle/bundle_conflicts.h"
 #include "policy/save/check/issuers_check.h"
+#include "policy/save/check/jwt_resources_check.h"
 #include "store/policy/policy_rows.h"
 
 enum save_owner
@@ -63,6 +64,8 @@ apply_row(struct op *op, void *arg)
                            change->in_bundle);
     if (st == AZ_OK)
         st = issuers_check(op, change->data_key, &save->failures);
+    if (st == AZ_OK)
+        st = jwt_resources_check(op, change->data_key, &save->failures);
     return st == AZ_OK ? cedar_data_check(op, change->data_key, &save->failures) : st;
 }
 
