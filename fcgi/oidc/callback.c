@@ -286,11 +286,12 @@ find_live(struct request *req, struct session *ret)
 }
 
 /*
- * Answer a callback whose sign-in was taken, or whose browser has lost the mark. If the state names
- * a sign-in of this provider, the request begins again, once for each state: by itself with a live
- * session of the provider, else by a link of the page that refuses. The answer of the provider is
- * thrown away. Anybody may lead a browser to /authorize with any request, which judges session,
- * consent, prompt and max_age anew (world.md F2).
+ * Answer a callback that cannot be used. If the state names a sign-in of this provider that was
+ * taken, the request begins again, once for each state: by itself with a live session of the
+ * provider, else by a link of the page that refuses. The answer of the provider is thrown away.
+ * Anybody may lead a browser to /authorize with any request, which judges session, consent, prompt
+ * and max_age anew (world.md F2). One that was not taken tells nothing of its request: with the
+ * client's state and challenge a stranger could lead the person to the client with his own code.
  */
 static enum az_status
 callback_again(struct request *req, const struct sign_in_key *key)

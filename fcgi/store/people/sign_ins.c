@@ -61,7 +61,7 @@ static const struct db_column sign_in_take_columns[] = {
 static const struct db_stmt sign_in_again_stmt = {
     "sign_in_again",
     "UPDATE sign_in s SET again = true FROM identity_provider p"
-    " WHERE s.state_hash = $1 AND NOT s.again AND s.expires_at > now()"
+    " WHERE s.state_hash = $1 AND s.taken_at IS NOT NULL AND NOT s.again AND s.expires_at > now()"
     "  AND p.id = s.idp AND p.idp_id = $2 RETURNING s.request, p.id",
     2};
 struct sign_in_begun {

@@ -54,8 +54,8 @@ struct sign_in {
  * takes nothing. Mark, nonce and verifier leave the row. One trip. */
 enum az_status sign_in_take(struct op *op, const struct sign_in_key *key, struct sign_in *ret);
 
-/* Find the request of a sign-in that has not expired by state and provider, taken or not and of any
- * browser, once. *ret_request: as of sign_in_find; NULL: the state is unknown, or this is the
+/* Find the request of a sign-in that was taken and has not expired, by state and provider and of
+ * any browser, once. *ret_request: as of sign_in_find; NULL: the state is unknown, or this is the
  * second time. *ret_idp: its provider. One trip. */
 enum az_status sign_in_again(struct op *op, const struct sign_in_key *key, const char **ret_request,
                              int64_t *ret_idp);

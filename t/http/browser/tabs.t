@@ -233,8 +233,10 @@ link_of( $there->get($callback), 'a session of another provider is none' );
 # scanner_then_person: a program that reads addresses loads the callback without a mark, before the person does.
 my $to = Authz::Browser::location( $fresh->get( request_of( idp_hint => 'corp', state => 'scan' ) ) );
 $callback = callback_of( $fresh, $to );
-link_of( Authz::Browser->new->get($callback), 'scanner_then_person: the scanner gets a page' );
-is_page( Authz::Browser->new->get($callback), '... once' );
+is_page(
+    Authz::Browser->new->get($callback),
+    'scanner_then_person: who has the address alone learns nothing of the request, whose state and challenge would let'
+      . ' him lead the person to the client with a code of his own (login CSRF, RFC 9700 4.2)' );
 is_code( $fresh->get($callback), 'scan', '... the person, who has the mark, gets the code' );
 
 # The scanner has the browser's cookies, and uses the callback up.
@@ -269,18 +271,14 @@ is( join( ' ', sort map { $_->status } @both ), '302 400', 'two loads at once: o
 my $eve_browser = Authz::Browser->new;
 $idp->user( { sub => 'eve', name => 'Eve', email => 'eve@example.org' } );
 $to = Authz::Browser::location( $eve_browser->get( request_of( idp_hint => 'corp', state => 'eves' ) ) );
-my $eves  = callback_of( $eve_browser, $to );
-my $about = sub { return $stack->sql(q{SELECT string_agg(DISTINCT subject, ' ') FROM browser_session}) };
-is( $about->() =~ /eve/ ? 'eve' : '', '', 'nobody is signed in as the attacker' );
+my $eves = callback_of( $eve_browser, $to );
 $idp->user( { sub => 'ann', name => 'Ann Example', email => 'ann@example.org' } );
-my $led = is_begun( $ann->get($eves), 'attacker_callback_with_session', state => 'eves' );
+is_page( $ann->get($eves), 'attacker_callback_with_session: a sign-in that nobody took begins nothing' );
+$eve_browser->get($eves);
+my $led = is_begun( $ann->get($eves), '... one that the attacker took', state => 'eves' );
 is_code( $ann->get($led), 'eves', "... leads to what any link may: a code of the person, with the attacker's state" );
 is( $stack->sql(q{SELECT subject FROM token_grant ORDER BY created_at DESC LIMIT 1}), 'ann', '... for the person' );
-is( $about->() =~ /eve/ ? 'eve' : '', '', '... and still nobody is signed in as the attacker' );
-my $forced = callback_of(
-    $eve_browser,
-    Authz::Browser::location(
-        $eve_browser->get( request_of( idp_hint => 'corp', client_id => 'self', state => 'x' ) ) ) );
+( undef, my $forced ) = used( Authz::Browser->new, client_id => 'self', state => 'x' );
 my $judged = $ann->get($forced);
 is( $judged->status, 303, "a stored request of a client that registered itself begins again" );
 like(

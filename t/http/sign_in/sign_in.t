@@ -137,8 +137,9 @@ my $before = sessions();
 like(
     ( $bob->follow( $way, stop => qr{\A\Q$back\E} ) )[-1]->header('Location'), $code,
     'the browser that began it ends it' );
-is( sessions(), $before + 1, '... with a session' );
-is_page( $bob->get($way), 'replay: the state is good once' );
+is( sessions(),              $before + 1, '... with a session' );
+is( $bob->get($way)->status, 303,         'replay: the state is good once; it begins the request again (world.md F2)' );
+is_page( $bob->get($way), '... and only once' );
 is( sessions(), $before + 1, '... no second session' );
 is( $stack->admin(
         PUT => '/admin/api/identity-providers/other', json => { issuer => $other->issuer, enabled => JSON::PP::false() }
