@@ -181,8 +181,9 @@ oauth_error( exchanged($id_token), 400, 'invalid_request', 'id_token_as_access: 
 oauth_error(
     exchanged( $person, subject_token_type => "${type}id_token" ),
     400, 'invalid_grant', 'as_id_token: a JWT access token is no ID token' );
-my $hint = $stack->http->get( '/end_session?id_token_hint=' . $person );
-isnt( $hint->status, 302, 'as_id_token: nor an id_token_hint' );
+my $hint = sub { return $stack->http->get("/logout?client_id=nobody&id_token_hint=$_[0]")->status };
+is( $hint->($id_token), 400, 'an ID token as id_token_hint is compared with client_id' );
+is( $hint->($person),   200, 'as_id_token: a JWT access token counts as no hint, as any text does' );
 
 sub refused {
     my ( $answer, $name ) = @_;
