@@ -122,7 +122,8 @@ is( $victim->get($cross)->status, 400, 'an answer at another provider\'s callbac
 @hop  = $victim->follow($answer);
 %back = Authz::Browser::query( $victim->url );
 ok( defined $back{code}, '... and neither used the sign-in up' ) or diag( $hop[-1]->text );
-is( $victim->get($answer)->status, 400, 'an answer is taken once' );
+is( $victim->get($answer)->status, 303, 'an answer is taken once; then the request begins again (world.md F2)' );
+is( $victim->get($answer)->status, 400, '... once' );
 is( $victim->get( $answer =~ s/state=[^&]*/state=x/r )->status, 400, 'a made-up state is refused' );
 is( $victim->get( $answer =~ s/state=[^&]*&?//r )->status,      400, 'no state is refused' );
 
