@@ -82,14 +82,13 @@ session_cookie_drop(struct request *req)
     own_cookie_drop(req, &cookie);
 }
 
-/* Set a mark, again with each use, so that it outlives the youngest of them. *ret_new: the browser
- * had not sent the mark. The caller wipes the octets. */
+/* Set a mark, again with each use, so that it outlives the youngest of them. The caller wipes the
+ * octets. */
 static enum az_status
 mark_need(struct request *req, const char *name, unsigned char octets[OWN_COOKIE_OCTETS],
-          unsigned char ret_hash[SHA256_OCTETS], bool *ret_new)
+          unsigned char ret_hash[SHA256_OCTETS])
 {
-    *ret_new = !read_cookie(req, name, octets);
-    bool have = !*ret_new || random_octets(octets, OWN_COOKIE_OCTETS) == AZ_OK;
+    bool have = read_cookie(req, name, octets) || random_octets(octets, OWN_COOKIE_OCTETS) == AZ_OK;
     return have && sha256(octets, OWN_COOKIE_OCTETS, ret_hash) == AZ_OK
                ? set_octets(req, name, octets, MARK_MAX_AGE)
                : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the random number generator failed");
@@ -137,9 +136,8 @@ browser_cookie_need(struct request *req, const unsigned char state_hash[SHA256_O
 {
     unsigned char octets[OWN_COOKIE_OCTETS];
     char name[FLOW_NAME_SIZE];
-    bool is_new;
-    enum az_status st = mark_need(req, browser_name, octets, ret_hash, &is_new);
-    bool alone = st == AZ_OK && is_new && strcmp(req->method, "POST") != 0;
+    enum az_status st = mark_need(req, browser_name, octets, ret_hash);
+    bool alone = st == AZ_OK && strcmp(req->method, "POST") != 0;
     bound_flow_cookies(req, alone);
     flow_name_of_state(state_hash, name);
     if (alone)
@@ -178,8 +176,7 @@ enum az_status
 logout_cookie_need(struct request *req, unsigned char ret_hash[SHA256_OCTETS])
 {
     unsigned char octets[OWN_COOKIE_OCTETS];
-    bool is_new;
-    enum az_status st = mark_need(req, logout_name, octets, ret_hash, &is_new);
+    enum az_status st = mark_need(req, logout_name, octets, ret_hash);
     secret_wipe(octets, sizeof(octets));
     return st;
 }

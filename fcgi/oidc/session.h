@@ -48,8 +48,9 @@ bool session_form_is_ours(const struct request *req);
 /*
  * Return the hash of the browser mark: the one that the browser sent, else a new one that is set on
  * the answer. Several tabs share it, so one does not end the sign-in of another. Tabs that start at
- * once have no mark yet, each gets one, and the last stays: so a new mark is also set as the mark
- * of this one sign-in, in a cookie that is named by its state (world.md F1).
+ * once have no mark yet, each gets one, and the last that arrives stays, also in place of a mark
+ * that a later tab has used meanwhile. So the mark is also set as that of this one sign-in, in a
+ * cookie that is named by its state (world.md F1).
  */
 enum az_status browser_cookie_need(struct request *req,
                                    const unsigned char state_hash[SHA256_OCTETS],

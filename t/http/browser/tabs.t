@@ -84,11 +84,26 @@ for my $tab ( 1 .. 8 ) {
 }
 is( sign_ins(), 0, '... and each sign-in was taken' );
 
+# A tab starts with the mark of an answer, and the answer to an earlier one replaces that mark before the callback.
+{
+    my $browser = Authz::Browser->new;
+    my $late    = Authz::Browser->new->get( request_of( state => 'late' ) );
+    $browser->get( request_of( state => 'first' ) );
+    my $to = Authz::Browser::location( $browser->get( request_of( state => 'second' ) ) );
+    $browser->set_cookie( $base, $_ ) for $late->headers('Set-Cookie');
+    is_code(
+        $browser->get( callback_of( $browser, $to ) ), 'second',
+        'a mark that an answer replaced late ends no tab' );
+}
+$stack->sql('DELETE FROM sign_in');
+
 my $tidy = Authz::Browser->new;
 $tidy->get( request_of() );
 is( flows($tidy), 1, 'a start without a mark sets one for its sign-in' );
-$tidy->get( request_of() ) for 1 .. 3;
-is( flows($tidy), 1, '... a start with the mark of the browser sets none' );
+my $with = $tidy->get( request_of() );
+is( flows($tidy), 2,
+    '... so does a start with the mark of the browser: the answer to another tab, still on its way, may replace that' );
+is( scalar( grep {/\Asvc_(?:browser|flow_\w+)=[^;]/} $with->headers('Set-Cookie') ), 2, '... two cookies an answer' );
 $stack->sql('DELETE FROM sign_in');
 
 # ---- flow_cookie_other_state: a mark binds one state to one browser (RFC 6749 10.12)
@@ -143,8 +158,8 @@ my $full = sub {
 };
 is_deeply( [ $full->(15) ],                              [ 0,  1 ], 'a sixteenth mark is set beside fifteen' );
 is_deeply( [ $full->(16) ],                              [ 16, 1 ], '... a seventeenth drops all others' );
-is_deeply( [ $full->( 16, 'svc_browser=' . 'A' x 43 ) ], [ 0,  0 ], '... with the mark of the browser 16 stay' );
-is_deeply( [ $full->( 17, 'svc_browser=' . 'A' x 43 ) ], [ 17, 0 ], '... and of 17 none' );
+is_deeply( [ $full->( 15, 'svc_browser=' . 'A' x 43 ) ], [ 0,  1 ], '... with the mark of the browser too: 15' );
+is_deeply( [ $full->( 16, 'svc_browser=' . 'A' x 43 ) ], [ 16, 1 ], '... 16' );
 is_deeply( [ $full->(64) ],                              [ 64, 1 ], 'one answer drops 64' );
 is_deeply( [ $full->(65) ],                              [ 64, 1 ], '... of 65' );
 my $strange = $http->get(
