@@ -47,8 +47,8 @@ cmp_ok(
     sql("SELECT count(*) FROM pg_inherits WHERE inhparent = 'access_token'::regclass"), '>=', 24,
     '... token partitions are there' );
 is( sql("SELECT string_agg(use || ' ' || state, ', ' ORDER BY use, state) FROM signing_key"),
-    'audit active, audit next, oidc active, oidc next, statement active, statement next',
-    '... an active and a next key of each use' );
+    'access active, access active, access next, access next, audit active, audit next, oidc active, oidc next, statement active, statement next',
+    '... an active and a next key of each use and algorithm' );
 is( sql('SELECT managed_by FROM admin_key'), 'environment', '... the configured admin key' );
 cmp_ok( sql('SELECT count(*) FROM policy_rule WHERE shipped'), '>', 0, '... shipped rules' );
 is( sql("SELECT b.revision ~ '^[0-9a-f]{32}\$' FROM bundle b JOIN bundle_state s ON s.served = b.id"), 't',
@@ -94,7 +94,8 @@ my @runs = map {
 } 1 .. 4;
 is( ( grep { ( $_->wait(60) // 'late' ) eq '0' } @runs ), 4, 'four migrations at once all succeed' )
   or diag map { $_->log_text } @runs;
-is( $postgres->sql( 'SELECT count(*) FROM signing_key', $both ) =~ s{\n\z}{}r, 6, '... two keys of each use are made' );
+is( $postgres->sql( 'SELECT count(*) FROM signing_key', $both ) =~ s{\n\z}{}r, 10,
+    '... two keys of each use and algorithm are made' );
 is( $postgres->sql( "SELECT count(*) FROM bundle WHERE status <> 'withdrawn'", $both ) =~ s{\n\z}{}r, 1,
     '... and one bundle' );
 

@@ -140,8 +140,8 @@ for my $use (qw(oidc statement)) {
         ok( $new->{retired}{publishedUntil} gt $new->{retired}{retiredAt},      '... and published for a while' );
         ok( $new->{active}{ageSeconds} < 60 && $old->{active}{ageSeconds} >= 0, '... ages begin with the state' );
         is( $new->{active}{alg}, 'RS256', '... the algorithm' );
-        is( ctl( [ qw(keys list), @more ], env => $its )->{out} =~ tr/\n//, keys(%$new) + 5,
-            '... of seven keys with a head' );
+        is( ctl( [ qw(keys list), @more ], env => $its )->{out} =~ tr/\n//, keys(%$new) + 9,
+            '... of eleven keys with a head' );
         ctl_is( 64, [ qw(keys rotate --yes --use other), @more ], "another use, $where", env => $its );
         is( $stack->sql(
                 q{SELECT client_id || ' ' || (request_summary::json ->> 'keyUse') FROM audit_log WHERE operation = 'rotateKeys' AND outcome = 'allowed' ORDER BY id DESC LIMIT 1}

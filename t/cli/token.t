@@ -54,8 +54,8 @@ for my $way ( sort keys %way ) {
         is_deeply( [ sort keys %{ $got->{json} } ], [qw(active reason)], '... tells nothing else' );
         is( $got->{json}{reason}, 'unknown', '... than that it is unknown' );
     }
-    ctl_is( 1, [ qw(token introspect), @more ], "a text of 513 characters, $way", env => $set, in => 'x' x 513 );
-    ctl_is( 1, [ qw(token introspect), @more ], "no text, $way",                  env => $set, in => '' );
+    ctl_is( 1, [ qw(token introspect), @more ], "a text of 4,097 characters, $way", env => $set, in => 'x' x 4097 );
+    ctl_is( 1, [ qw(token introspect), @more ], "no text, $way",                    env => $set, in => '' );
     my $row = $stack->sql(
         q{SELECT client_id || ' ' || request_summary::text FROM audit_log WHERE operation = 'revokeTokenByOperator'
         AND outcome = 'allowed' AND request_summary::text LIKE '%crm%' ORDER BY id DESC LIMIT 1} );
@@ -123,7 +123,7 @@ for my $route (qw(introspect revoke)) {
         401, "$route without an admin key is 401" );
     ok( $stack->introspect( @rs, $token )->json->{active}, '... and changes nothing' );
     is( $stack->admin( POST => "$path/$route", json => $_ )->status, 400, "$route refuses a wrong body" ) for { }
-    , { token => '' }, { token => 1 }, { token => 'x' x 513 }, { token => $token, more => 1 };
+    , { token => '' }, { token => 1 }, { token => 'x' x 4097 }, { token => $token, more => 1 };
     is( $stack->admin( GET => "$path/$route" )->status, 405,
         "$route by GET is 405: a token does not stand in an address" );
 }

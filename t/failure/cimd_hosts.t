@@ -179,7 +179,7 @@ my @stuck = map {
     my $n = $_;
     Authz::Process->start( name => "stuck$n", code => sub { ask( silent( "stuck$n", 30 + $n ), $n ) } )
 } 1 .. $part;
-Authz::Process::until_true( 10, sub { fetches() == $part } );
+Authz::Process::until_true( 30, sub { fetches() == $part } );
 kill 'KILL', my @victims = $stack->busy('web');
 is( scalar @victims, $part, 'workers are killed while they fetch' );
 $_->wait(20) for @stuck;

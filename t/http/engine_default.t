@@ -89,7 +89,7 @@ is( decided_by( $stack, @crm ),                   'embedded', '... in process' )
 
 $stack->sql(q{UPDATE policy_plan SET plan = '\x00'});
 $stack->restart_service;
-without_plan( $stack, \@crm, 'a damaged plan', qr/what is stored of it is damaged/ );
+without_plan( $stack, \@crm, 'a damaged plan', qr/what is stored of it is damaged|the stored plan was damaged/ );
 
 # ---- a policy that has no plan
 

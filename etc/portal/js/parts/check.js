@@ -11,10 +11,25 @@ export function faultsOf(failure) {
   return found ? [{ path: found[1], line: Number(found[2]), message: found[3] }] : [];
 }
 
+// Times a measurement is asked for again, a second apart, while the places for trials of policy are taken: the check of a draft that is
+// edited takes one, and a small service has one alone.
+const TRIES = 10;
+
+async function begin(asked, signal) {
+  for (let left = TRIES; ; left--) {
+    try {
+      return (await request('POST', 'policy-impact', { body: asked, signal })).data;
+    } catch (fault) {
+      if (fault.status !== 503 || left === 0) throw fault;
+    }
+    await new Promise(resume => setTimeout(resume, 1000));
+  }
+}
+
 // Ask what a draft would change, of as many decisions as given; with one decision it is a check alone. tell(impact) gets the state
 // of a measurement that goes on. Return the impact; throw the refusal.
 export async function impactOf(asked, { signal, tell } = {}) {
-  let { data } = await request('POST', 'policy-impact', { body: asked, signal });
+  let data = await begin(asked, signal);
   while (!['done', 'failed', 'cancelled'].includes(data.state)) {
     tell?.(data);
     await new Promise(resume => setTimeout(resume, 500));
