@@ -18,6 +18,8 @@ my %run = (
     'behind-your-proxy.md json'  => \&edge_jwt,
     'behind-your-proxy.md nginx' => \&nginx,
     'cedar.md json'              => \&cedar,
+    'jwt-access-tokens.md json'  => \&jwt_resources,
+    'jwt-access-tokens.md rego'  => \&opaque_rule,
     'middleware.md go'           => 't/contrib/middleware_form.t',
     'middleware.md js'           => 't/contrib/middleware_form.t',
     'middleware.md nginx'        => \&nginx,
@@ -100,6 +102,33 @@ sub cedar {
     my $row = JSON::PP->new->decode($types);
     is( stack()->patch_row( 'svc.cedar_data.types', $row )->status, 200, "$what: the row takes the types" );
     is( scalar @more,                                               0,   '... and there are no others' );
+    return;
+}
+
+# The row takes the resources.
+sub jwt_resources {
+    my ( $what, $row, @more ) = @_;
+    is( stack()->patch_row( 'svc.registry.jwt_resources', JSON::PP->new->decode($row) )->status,
+        200, "$what: the row takes the resources" );
+    is( scalar @more, 0, '... and there are no others' );
+    return;
+}
+
+# The rule is deployed, and keeps the tokens of partners opaque, for a resource of the row above.
+sub opaque_rule {
+    my ( $what, $rule, @more ) = @_;
+    my $deployed = Authz::Policy->new( stack() )->deploy( rules => { 'custom/issue.rego' => $rule } );
+    is( $deployed->status, 200, "$what: the rule is deployed" ) or diag $deployed->text;
+    my $api = 'https://api.example/orders';
+    my %may = ( grants => ['client_credentials'], scopes => ['orders.read'], resources => [$api] );
+    for my $id (qw(partner-one shop)) {
+        my @client = stack()->make_client( $id, {%may} );
+        my $form   = $id eq 'shop' ? 'eyJ' : 'at_';
+        like(
+            stack()->token_text( @client, scope => 'orders.read', resource => $api ), qr/\A$form/,
+            "... $id gets $form" );
+    }
+    is( scalar @more, 0, '... and there are no others' );
     return;
 }
 
