@@ -73,7 +73,9 @@ oauth_error(
 register( 'urn:r:orders' => $indicated );
 $typed->();
 my $discovery = sub { $stack->http->get('/.well-known/openid-configuration') };
-warm( $discovery, 'discovery', 1, 'discovery: one trip' );
+warm(
+    $discovery, 'discovery', 2,
+    'discovery: two trips: the registry, and the providers, for prompt=create (world.md F5)' );
 warm(
     sub { oauth_ok( $stack->introspect( @rs, $token ), { active => true }, 'a token is introspected' ) },
     '/introspect', 2, '/introspect: at most two trips: the read, and the audit row' );
